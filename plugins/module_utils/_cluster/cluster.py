@@ -1,0 +1,202 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one seam to Kubernetes: an abstract cluster over plain dicts.
+
+Everything that reads or writes a cluster does it through :class:`Cluster`. The live form talks HTTP; all
+others (dry-run, meter, in-memory, ...) keep this interface and wrap or stand in for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Object = dict[str, Any]
+"""A Kubernetes object as decoded JSON. What a Cluster returns is the caller's own to change."""
+
+FIELD_MANAGER = "kyma-lifecycle"
+"""The field manager of what a component consists of; migrations write by managers of their own."""
+
+
+class Ref(NamedTuple):
+    """What names one object, whatever version it is read in: group, kind, namespace and name.
+
+    ``group`` is empty for the core group, ``namespace`` for what is cluster-scoped.
+    """
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.kind} {place}"
+
+
+def group_of(api_version: str) -> str:
+    """The group of an apiVersion: empty for the core group's ``v1``."""
+    return api_version.rpartition("/")[0]
+
+
+def ref_of(obj: Mapping[str, Any]) -> Ref:
+    """The reference of an object as it stands: what has no ``metadata.namespace`` counts as cluster-scoped."""
+    meta = obj["metadata"]
+    return Ref(group_of(obj["apiVersion"]), obj["kind"], meta.get("namespace") or "", meta["name"])
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What discovery says of one served kind."""
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    verbs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Page:
+    """The answer to a list: the items, and the resourceVersion to watch from."""
+
+    items: list[Object]
+    resource_version: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a watch; ``type`` is ADDED, MODIFIED or DELETED (bookmarks are not handed out)."""
+
+    type: str
+    object: Object
+
+
+@dataclass(frozen=True)
+class ExecResult:
+    """What a command in a container printed, and how it ended."""
+
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+
+
+class Cluster(ABC):
+    """One Kubernetes cluster.
+
+    Reads take an unserved kind for what it means: nothing of it exists. Writes raise
+    :class:`~.errors.KindNotServed`. Every method may raise :class:`~.errors.ClusterError`. All methods may
+    be called from several threads at once.
+
+    Writes with ``dry_run`` are validated and admitted by the server, answered, and not kept.
+    """
+
+    @abstractmethod
+    def with_field_manager(self, name: str) -> Cluster:
+        """This same cluster (connections, overlay, counters), writing under another field manager."""
+
+    @abstractmethod
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        """What the server says of a kind, or None where it does not serve it."""
+
+    @abstractmethod
+    def server_version(self) -> str:
+        """``gitVersion`` of the API server, e.g. ``v1.36.3``."""
+
+    @abstractmethod
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        """Read one object; None where there is none."""
+
+    @abstractmethod
+    def list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+        metadata_only: bool = False,
+    ) -> Page:
+        """Read all objects of a kind, in one namespace or in all of them.
+
+        With ``metadata_only`` the items hold ``apiVersion``, ``kind`` and ``metadata`` alone. The server
+        leaves apiVersion and kind out of a list's items: every implementation fills them in.
+        """
+
+    @abstractmethod
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        """Server-side apply (KEP-555) of a whole intent; answers with the object as it then is.
+
+        Raises:
+            Conflict: another manager holds a field, and ``force`` is not set.
+            Untypeable: the server can't type it; it may still be created plainly.
+        """
+
+    @abstractmethod
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        """Create an object plainly. Raises AlreadyExists where there is one."""
+
+    @abstractmethod
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        """Patch an object: a mapping is a JSON merge patch (RFC 7386), a sequence a JSON patch (RFC 6902).
+
+        Raises NotFound where there is none. Preconditions: put ``metadata.uid`` and
+        ``metadata.resourceVersion`` into a merge patch.
+        """
+
+    @abstractmethod
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> bool:
+        """Ask for an object's deletion; False where there was none. Finalizers may let it live on.
+
+        ``propagation`` is Background, Foreground or Orphan. Raises Conflict where a precondition fails.
+        """
+
+    @abstractmethod
+    def watch(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        seconds: float,
+        field_selector: str = "",
+    ) -> Iterator[Event]:
+        """Events after ``resource_version``, ending by itself after ``seconds``. Raises Gone (410)."""
+
+    @abstractmethod
+    def logs(
+        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+    ) -> str:
+        """The log of a container."""
+
+    @abstractmethod
+    def exec(
+        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+    ) -> ExecResult:
+        """Run a command in a container and wait for its end."""

@@ -1,0 +1,142 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can go wrong between us and an API server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+class ClusterError(LifecycleError):
+    """Anything that went wrong in talking to a cluster."""
+
+
+class Unreachable(ClusterError):
+    """No answer came: refused, reset, timed out, or the name does not resolve."""
+
+
+class Unconfigured(ClusterError):
+    """There is no usable way to a cluster: no kubeconfig, an unknown context, a bad certificate file."""
+
+
+class KindNotServed(ClusterError):
+    """The API server does not serve this kind in this version."""
+
+    def __init__(self, api_version: str, kind: str) -> None:
+        super().__init__(f"the cluster does not serve {kind} in {api_version}")
+        self.api_version = api_version
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One entry of ``details.causes`` in a Status (metav1.StatusCause)."""
+
+    reason: str
+    message: str
+    field: str
+
+
+class ApiError(ClusterError):
+    """The API server answered, and the answer is no.
+
+    Attributes:
+        status: the HTTP status code.
+        reason: ``reason`` of the Status, e.g. ``Conflict``; empty where the server gave none.
+        api_message: ``message`` of the Status, as the server wrote it.
+        causes: ``details.causes`` of the Status.
+        retry_after: seconds that the server asked us to wait, or None.
+    """
+
+    def __init__(
+        self,
+        action: str,
+        *,
+        status: int,
+        reason: str = "",
+        api_message: str = "",
+        causes: tuple[Cause, ...] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(f"{action}: {api_message or reason or 'HTTP ' + str(status)}")
+        self.status = status
+        self.reason = reason
+        self.api_message = api_message
+        self.causes = causes
+        self.retry_after = retry_after
+
+
+class Unauthorized(ApiError):
+    """401: the server does not know who we are."""
+
+
+class Forbidden(ApiError):
+    """403: the server knows us, and we may not."""
+
+
+class NotFound(ApiError):
+    """404 of an object that a write needs."""
+
+
+class Conflict(ApiError):
+    """409: a resourceVersion or uid that has moved on, or a field that another manager holds."""
+
+
+class AlreadyExists(Conflict):
+    """409 with the reason AlreadyExists."""
+
+
+class Gone(ApiError):
+    """410: the resourceVersion of a watch or a list is too old."""
+
+
+class Invalid(ApiError):
+    """422 (or 400): the server's validation or an admission refuses the object."""
+
+
+class Untypeable(Invalid):
+    """Server-side apply can't type the object, though a plain create accepts it with a warning.
+
+    The server says so with HTTP 500 and no reason: duplicate keys in a keyed list, unknown fields.
+    """
+
+
+_BY_STATUS: dict[int, type[ApiError]] = {
+    400: Invalid,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    422: Invalid,
+}
+UNTYPEABLE_MARK = "failed to create typed patch object"
+
+
+def api_error(action: str, status: int, body: dict[str, Any], retry_after: float | None = None) -> ApiError:
+    """Turn an answer of the API server into the error that it is.
+
+    Args:
+        action: what was being done, on which object, e.g. ``apply Deployment kyma-system/loki``.
+        status: the HTTP status code.
+        body: the decoded Status, or ``{"message": text}`` where the answer was no Status.
+        retry_after: the Retry-After header in seconds.
+    """
+    reason = body.get("reason") or ""
+    message = body.get("message") or ""
+    causes = tuple(
+        Cause(c.get("reason") or "", c.get("message") or "", c.get("field") or "")
+        for c in (body.get("details") or {}).get("causes") or ()
+    )
+    kind: type[ApiError] = _BY_STATUS.get(status, ApiError)
+    if reason == "AlreadyExists":
+        kind = AlreadyExists
+    elif UNTYPEABLE_MARK in message:
+        kind = Untypeable
+    return kind(
+        action, status=status, reason=reason, api_message=message, causes=causes, retry_after=retry_after
+    )

@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A release as plain values: what it consists of, once it is found, read and rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+
+
+@dataclass(frozen=True)
+class ComponentEntry:
+    """One entry of a component list.
+
+    Attributes:
+        name: unique in the release.
+        namespace: where its objects go that name no namespace themselves.
+        prerequisite: whether it goes first, in the order of the list.
+        needs: names of components that must be healthy before this one starts.
+        timeout: seconds that it may take to become healthy, or None for the run's default.
+        source: where its content lies, relative to the release, instead of where convention finds it.
+        version: its own version, for people.
+        role: the Ansible role that deploys it instead of the default one.
+    """
+
+    name: str
+    namespace: str
+    prerequisite: bool = False
+    needs: tuple[str, ...] = ()
+    timeout: float | None = None
+    source: str | None = None
+    version: str | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a component (or a CRD folder) consists of, rendered.
+
+    Attributes:
+        objects: the manifests in the order of their files, each with its namespace filled in where a
+            manifest leaves it out and its kind may have one (the loader can't know: see ``namespace``).
+        hooks: names of Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
+        digest: sha256 over the objects, as hexadecimal digits.
+    """
+
+    objects: tuple[Object, ...]
+    hooks: tuple[str, ...] = ()
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A version of Kyma, rendered for one profile and one set of values.
+
+    Attributes:
+        version: e.g. ``2.9`` or ``2.9.3``.
+        digest: sha256 over everything that the rendering depends on: files, profile, values, tools.
+        profile: e.g. ``production``, or empty for the release's default.
+        default_namespace: for components that name none.
+        components: prerequisites first, each in the order of the list.
+        content: per component name.
+        crds: what is applied and established before any component.
+        upgrades_from: versions that it may follow; empty means the previous minor.
+        kubernetes: the range of server versions it supports as a PEP 440 specifier set, or empty.
+    """
+
+    version: str
+    digest: str
+    profile: str
+    default_namespace: str
+    components: tuple[ComponentEntry, ...]
+    content: dict[str, Content]
+    crds: Content
+    upgrades_from: tuple[str, ...] = ()
+    kubernetes: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReleaseRequest:
+    """What a user asks for: where a release lies, and how to render it.
+
+    Attributes:
+        source: a directory, an archive, or the URL of an archive.
+        checksum: ``sha256:<hex>`` of the archive; required for a URL.
+        profile: the profile, or empty.
+        values_files: paths of the user's value files, later wins.
+        overrides: ``component.key=value`` strings, later wins; they win over files.
+        version: the release's version where the source doesn't tell it.
+        component_list: path of a component list of the user's own instead of the release's.
+    """
+
+    source: str
+    checksum: str = ""
+    profile: str = ""
+    values_files: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    version: str = ""
+    component_list: str = ""
+    helm_binary: str = "helm"

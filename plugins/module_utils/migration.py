@@ -1,0 +1,208 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contract for authors of migrations: the one public file of this collection's Python.
+
+A migration brings a cluster from a state that a release can't work with to one that it can. It is a class
+derived from :class:`Migration`, found by convention, that decides from the cluster's state and never from a
+version. The guide ``docs/guide_migrations.md`` shows one from the first failing test to its retirement.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+__all__ = [
+    "GLOBAL",
+    "Cluster",
+    "Component",
+    "Context",
+    "Migration",
+    "MigrationError",
+    "Object",
+    "Phase",
+    "Verdict",
+    "blocked",
+    "needed",
+    "not_needed",
+]
+
+GLOBAL = "global"
+"""The component of migrations that belong to no component, but to the whole deployment."""
+
+T = TypeVar("T")
+
+
+class MigrationError(LifecycleError):
+    """Raise this from ``run`` with a message for a person: what failed, on which object, what to do now."""
+
+
+class Phase(str, Enum):
+    """When a migration runs: before or after its component, or the whole deployment."""
+
+    PRE = "pre"
+    POST = "post"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a migration's check says, with its evidence.
+
+    Attributes:
+        state: ``needed``, ``not_needed`` or ``blocked``.
+        evidence: what in the cluster led to it, in one sentence that names the object.
+    """
+
+    state: str
+    evidence: str
+
+
+def needed(evidence: str) -> Verdict:
+    """The cluster is in a state that the release can't work with, and ``run`` can change it."""
+    return Verdict("needed", evidence)
+
+
+def not_needed(evidence: str) -> Verdict:
+    """The cluster is already there, or has nothing that this migration is about."""
+    return Verdict("not_needed", evidence)
+
+
+def blocked(evidence: str) -> Verdict:
+    """The cluster is not there, and ``run`` can't bring it there: say what a person has to do."""
+    return Verdict("blocked", evidence)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component that is being processed, as migrations see it.
+
+    Attributes:
+        name: the component's name.
+        namespace: its default namespace.
+        objects: what the release wants it to consist of; not to be changed.
+    """
+
+    name: str
+    namespace: str
+    objects: tuple[Object, ...] = ()
+
+
+class Logger(Protocol):
+    """Where a migration tells what it is doing; the lines reach the terminal and the run's record."""
+
+    def info(self, message: str) -> None: ...
+
+    def warning(self, message: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """All that a migration may know and use.
+
+    Attributes:
+        cluster: the cluster. In check mode its writes are rehearsed and not kept.
+        components: all components of the release, by name.
+        release: the version of the release that is being deployed.
+        profile: the profile, or empty.
+        variables: the user's variables for migrations (``kyma_migration_variables``).
+        log: where to tell what is being done.
+        remaining: seconds that are left until this migration's deadline.
+        cancelled: whether the run has been cancelled; long loops look at it.
+        cancel: cancels the whole deployment, with a reason.
+        sleep: waits that many seconds, or less if the run is cancelled or the deadline is near.
+    """
+
+    cluster: Cluster
+    components: Mapping[str, Component]
+    release: str
+    profile: str
+    variables: Mapping[str, Any]
+    log: Logger
+    remaining: Callable[[], float]
+    cancelled: Callable[[], bool]
+    cancel: Callable[[str], None]
+    sleep: Callable[[float], None]
+    rehearsal: bool = False
+
+    def retry(
+        self,
+        action: Callable[[], T],
+        *,
+        attempts: int = 5,
+        delay: float = 0.5,
+        factor: float = 2.0,
+        on: tuple[type[Exception], ...] = (LifecycleError,),
+    ) -> T:
+        """Call ``action`` until it succeeds, with growing delays between the attempts.
+
+        Args:
+            action: what to do; its result is handed on.
+            attempts: how often it is called at the most.
+            delay: seconds before the second attempt.
+            factor: by how much the delay grows each time.
+            on: the exceptions that are worth another attempt; all others are raised at once.
+
+        Raises:
+            Exception: the last one, when the attempts or the time are used up or the run is cancelled.
+        """
+        for attempt in range(1, attempts + 1):
+            try:
+                return action()
+            except on:
+                if attempt == attempts or self.cancelled() or self.remaining() <= delay:
+                    raise
+            self.sleep(delay)
+            delay *= factor
+        raise ValueError("attempts must be at least 1")
+
+
+class Migration(ABC):
+    """One migration. Its first docstring line says what it brings about.
+
+    Class attributes:
+        component: the component it belongs to, or :data:`GLOBAL`. Required.
+        phase: before or after the component (or the deployment). Required.
+        name: unique within the component; the class name in kebab case unless set.
+        remove_in: the release that no longer ships it. Either this or ``keep`` is required.
+        keep: why no version can be named, or why it can stay for ever.
+        after: ids of migrations of the same component and phase that must be done before.
+        on_failure: ``fail`` fails the component, ``warn`` makes a warning of it.
+        timeout: seconds that ``check`` and ``run`` may each take.
+        irreversible: what of it can't be undone and why, or empty.
+    """
+
+    component: ClassVar[str]
+    phase: ClassVar[Phase]
+    name: ClassVar[str] = ""
+    remove_in: ClassVar[str] = ""
+    keep: ClassVar[str] = ""
+    after: ClassVar[tuple[str, ...] | list[str]] = ()
+    on_failure: ClassVar[str] = "fail"
+    timeout: ClassVar[float] = 300.0
+    irreversible: ClassVar[str] = ""
+
+    @classmethod
+    def id(cls) -> str:
+        """``<component>/<name>``, e.g. ``logging/grow-loki-volume``."""
+        return f"{cls.component}/{cls.name or kebab_case(cls.__name__)}"
+
+    @abstractmethod
+    def check(self, ctx: Context) -> Verdict:
+        """Decide from the cluster's state, by reads only, whether ``run`` is called for."""
+
+    @abstractmethod
+    def run(self, ctx: Context) -> None:
+        """Bring the cluster there. Must be safe to run again from any point at which it was ended."""
+
+
+def kebab_case(class_name: str) -> str:
+    """``GrowLokiVolume`` as ``grow-loki-volume``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", class_name).lower()

@@ -1,0 +1,81 @@
+"""Run a program to its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .console import say
+from .errors import ClusterError
+
+HEARTBEAT_SECONDS = 10.0
+TAIL_LINES = 12
+
+
+def output(
+    command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+) -> str:
+    """Run a command that is soon over; return what it printed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise ClusterError(failure(command, done.returncode, (done.stdout + done.stderr).splitlines()))
+    return done.stdout
+
+
+def watched(
+    what: str, command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> None:
+    """Run a command that takes long, and say every few seconds that it is still at work."""
+    begin = time.monotonic()
+    lines: list[str] = []
+    with subprocess.Popen(
+        [str(part) for part in command],
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
+        reader.start()
+        try:
+            while True:
+                try:
+                    process.wait(timeout=HEARTBEAT_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    last = lines[-1][:90] if lines else ""
+                    say(f"  {what}: {time.monotonic() - begin:.0f} s, {len(lines)} steps, at {last}")
+        except BaseException:
+            process.terminate()
+            raise
+        reader.join(timeout=5)
+    if process.returncode != 0:
+        raise ClusterError(failure(command, process.returncode, lines))
+
+
+def _read(process: subprocess.Popen[str], lines: list[str]) -> None:
+    for line in process.stdout or ():
+        if line.strip():
+            lines.append(line.rstrip())
+
+
+def failure(command: Sequence[str | Path], code: int, lines: Sequence[str]) -> str:
+    """Say what a failed command said last."""
+    name = " ".join(str(part) for part in command[:3])
+    tail = "\n".join(f"  {line}" for line in lines[-TAIL_LINES:])
+    return f"`{name}` failed with exit code {code}" + (f":\n{tail}" if tail else ".")

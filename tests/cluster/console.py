@@ -1,0 +1,21 @@
+"""What a person sees while something takes its time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def say(text: str) -> None:
+    """Print a line at once, also into a pipe."""
+    print(text, flush=True)
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Say what begins, and how long it took."""
+    say(f"{what} ...")
+    begin = time.monotonic()
+    yield
+    say(f"{what}: {time.monotonic() - begin:.1f} s")

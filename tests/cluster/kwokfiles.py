@@ -1,0 +1,68 @@
+"""What kwok is told: its own stages for nodes, pods and volumes, and ours for what goes wrong.
+
+The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that one of our
+stages plays are not theirs, and annotations can delay them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+STAGES_OF_KWOK = (
+    "node/fast/node-initialize.yaml",
+    "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
+    "pod/fast/pod-ready.yaml",
+    "pod/fast/pod-complete.yaml",
+    "pod/fast/pod-delete.yaml",
+    "volume/fast/pv-bind.yaml",
+    "volume/fast/pv-delete.yaml",
+    "volume/fast/pvc-provision.yaml",
+    "volume/fast/pvc-delete.yaml",
+)
+STORAGE_CLASS = "volume/fast/storage-class.yaml"
+
+# Pods whose images come from here never run well; which registry does what is said in README.md.
+BAD_REGISTRIES = ("broken.invalid/", "crashing.invalid/", "failing.invalid/")
+DELAYS = {"pod-ready": "kyma.local/ready-after", "pod-complete": "kyma.local/run-for"}
+
+Stage = dict[str, Any]
+
+
+def write(kwok_source: Path, own: Iterable[Path], target: Path) -> None:
+    """Write kwok's configuration and the storage class."""
+    folder = kwok_source / "kustomize" / "stage"
+    stages = [adapted(yaml.safe_load((folder / name).read_text(encoding="utf-8"))) for name in STAGES_OF_KWOK]
+    for file in own:
+        stages += [stage for stage in yaml.safe_load_all(file.read_text(encoding="utf-8")) if stage]
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "stages.yaml").write_text(yaml.safe_dump_all(stages, sort_keys=False), encoding="utf-8")
+    (target / "storage-class.yaml").write_text((folder / STORAGE_CLASS).read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def complete(target: Path) -> bool:
+    """Say whether both files are there."""
+    return (target / "stages.yaml").exists() and (target / "storage-class.yaml").exists()
+
+
+def adapted(stage: Mapping[str, Any]) -> Stage:
+    """Leave pods with bad images to our stages, and let an annotation delay this one."""
+    name = stage["metadata"]["name"]
+    spec = dict(stage["spec"])
+    if name not in DELAYS:
+        return {**stage, "spec": spec}
+    expressions: Sequence[object] = spec["selector"]["matchExpressions"]
+    spec["selector"] = {"matchExpressions": [*expressions, *(_not_from(registry) for registry in BAD_REGISTRIES)]}
+    spec["delay"] = {
+        "durationMilliseconds": 0,
+        "durationFrom": {"expressionFrom": f'.metadata.annotations["{DELAYS[name]}"]'},
+    }
+    return {**stage, "spec": spec}
+
+
+def _not_from(registry: str) -> dict[str, dict[str, str]]:
+    images = f"self.spec.containers.exists(c, c.image.startsWith('{registry}'))"
+    return {"cel": {"expression": f"!{images}"}}

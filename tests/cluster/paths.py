@@ -1,0 +1,22 @@
+"""Where everything lies: `.build` can be shared and rebuilt, `.cluster` is what runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+TOOLS = HERE / "tools"
+STAGES = HERE / "stages"
+
+BUILD = ROOT / ".build"
+BIN = BUILD / "bin"
+KWOK_FILES = BUILD / "kwok"
+
+STATE = ROOT / ".cluster"
+KUBECONFIG = STATE / "kubeconfig"
+AUDIT_LOG = STATE / "audit.log"
+LOGS = STATE / "log"
+PROCESSES = STATE / "processes"
+KIND = STATE / "kind"
+KIND_KUBECONFIG = KIND / "kubeconfig"

@@ -1,0 +1,91 @@
+"""Which programs there are, from which pinned Go module each is built, and how."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import paths
+from .errors import ClusterError
+
+
+@dataclass(frozen=True)
+class Module:
+    """A folder with a go.mod whose `tool` directives are the programs."""
+
+    name: str
+    packages: Mapping[str, str]
+    version_flags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Return where its go.mod lies."""
+        return paths.TOOLS / self.name
+
+    def version(self, module: str) -> str:
+        """Return the version that the go.mod pins for a module, e.g. `v1.36.3`."""
+        text = (self.folder / "go.mod").read_text(encoding="utf-8")
+        match = re.search(rf"^(?:require)?\s+{re.escape(module)} (v\S+)", text, re.MULTILINE)
+        if match is None:
+            raise ClusterError(f"{self.folder / 'go.mod'} doesn't require {module}.")
+        return match[1]
+
+    def linker_flags(self) -> str:
+        """Return flags that leave out debug information and say the versions."""
+        flags = ["-s", "-w"]
+        for variable, template in self.version_flags.items():
+            flags += ["-X", f"{variable}={self._filled(template)}"]
+        return " ".join(flags)
+
+    def _filled(self, template: str) -> str:
+        module, _, part = template.partition("#")
+        if not part:
+            return template
+        version = self.version(module)
+        major, minor, _ = version.removeprefix("v").split(".", 2)
+        return {"version": version, "major": major, "minor": minor}[part]
+
+
+_VERSION = "k8s.io/component-base/version"
+
+KUBERNETES = Module(
+    name="kubernetes",
+    packages={
+        "etcd": "go.etcd.io/etcd/server/v3",
+        "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+        "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+        "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+        "kubeadm": "k8s.io/kubernetes/cmd/kubeadm",
+        "kubectl": "k8s.io/kubernetes/cmd/kubectl",
+        "kubelet": "k8s.io/kubernetes/cmd/kubelet",
+        "kwok": "sigs.k8s.io/kwok/cmd/kwok",
+    },
+    version_flags={
+        f"{_VERSION}.gitVersion": "k8s.io/kubernetes#version",
+        f"{_VERSION}.gitMajor": "k8s.io/kubernetes#major",
+        f"{_VERSION}.gitMinor": "k8s.io/kubernetes#minor",
+        f"{_VERSION}.gitTreeState": "clean",
+        "sigs.k8s.io/kwok/pkg/consts.Version": "sigs.k8s.io/kwok#version",
+    },
+)
+HELM = Module(
+    name="helm",
+    packages={"helm": "helm.sh/helm/v4/cmd/helm"},
+    version_flags={"helm.sh/helm/v4/internal/version.version": "helm.sh/helm/v4#version"},
+)
+KIND = Module(name="kind", packages={"kind": "sigs.k8s.io/kind"})
+CONTAINERD = Module(
+    name="containerd",
+    packages={
+        "containerd": "github.com/containerd/containerd/v2/cmd/containerd",
+        "containerd-shim-runc-v2": "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2",
+        "ctr": "github.com/containerd/containerd/v2/cmd/ctr",
+    },
+    version_flags={
+        "github.com/containerd/containerd/v2/version.Version": "github.com/containerd/containerd/v2#version",
+    },
+)
+
+ALWAYS = (KUBERNETES, HELM, KIND)
