@@ -14,7 +14,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
@@ -45,7 +45,7 @@ class MigrationError(LifecycleError):
     """Raise this from ``run`` with a message for a person: what failed, on which object, what to do now."""
 
 
-class Phase(str, Enum):
+class Phase(StrEnum):
     """When a migration runs: before or after its component, or the whole deployment."""
 
     PRE = "pre"

@@ -43,7 +43,7 @@ def group_of(api_version: str) -> str:
 
 
 def ref_of(obj: Mapping[str, Any]) -> Ref:
-    """The reference of an object as it stands: what has no ``metadata.namespace`` counts as cluster-scoped."""
+    """The reference of an object as it stands: without ``metadata.namespace`` it counts as cluster-scoped."""
     meta = obj["metadata"]
     return Ref(group_of(obj["apiVersion"]), obj["kind"], meta.get("namespace") or "", meta["name"])
 

@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one task of a playbook gets, whoever carries it: the module on a host, or the action plugin itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+
+@dataclass(frozen=True)
+class MigrationSet:
+    """The migrations that were found.
+
+    Attributes:
+        migrations: the classes, each with a unique id.
+        searched: every folder that was searched, for people.
+        problems: what is wrong with what was found, each naming file and line. With any, nothing may run.
+    """
+
+    migrations: tuple[type[Migration], ...]
+    searched: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Materials(ABC):
+    """What comes from the controller: the release and the migrations, each read only when asked for."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """The digest of the release as it would be rendered; cheap, as nothing is parsed for it."""
+
+    @abstractmethod
+    def release(self) -> Release:
+        """The rendered release. Raises LifecycleError with file and line where it can't be read."""
+
+    @abstractmethod
+    def migrations(self) -> MigrationSet:
+        """The migrations of the collection, of the collections the user lists, and of the user's folders."""
+
+
+class Progress(Protocol):
+    """Where a task tells what it is at; a line reaches the terminal within two seconds."""
+
+    def __call__(self, subject: str, state: str, detail: str = "") -> None:
+        """Tell that ``subject`` (a component, a migration's id, a phase) has come to ``state``."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a task function may know and use.
+
+    Attributes:
+        params: the validated options.
+        cluster: the cluster that the connection options name.
+        materials: what the controller has or has sent along.
+        progress: where to tell what is going on.
+        cancelled: whether a person has asked to stop; what is in flight may finish.
+        check_mode: nothing may be written.
+        diff: the user wants to see what changes.
+    """
+
+    params: Mapping[str, Any]
+    cluster: Cluster
+    materials: Materials
+    progress: Progress
+    cancelled: Callable[[], bool]
+    check_mode: bool = False
+    diff: bool = False
+
+
+Result = dict[str, Any]
+"""What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys."""
+
+TaskFunction = Callable[[Task], Result]
+
+
+@dataclass(frozen=True)
+class TaskDefinition:
+    """One module's behaviour: its options and its one call.
+
+    Attributes:
+        function: what it does.
+        argument_spec: its own options; the connection options are added by the carriers.
+        needs_release: whether the carrier has to provide a release.
+        needs_migrations: whether the carrier has to provide migrations.
+        required_together, mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
+    """
+
+    function: TaskFunction
+    argument_spec: Mapping[str, Mapping[str, Any]]
+    needs_release: bool = False
+    needs_migrations: bool = False
+    mutually_exclusive: Sequence[Sequence[str]] = ()
+    required_one_of: Sequence[Sequence[str]] = ()
+    required_together: Sequence[Sequence[str]] = ()
+    required_if: Sequence[Sequence[Any]] = ()

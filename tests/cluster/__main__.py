@@ -1,0 +1,3 @@
+from __future__ import annotations
+from .build import build
+build()

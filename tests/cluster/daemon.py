@@ -1,0 +1,103 @@
+"""Programs that go on running when this one has ended, and how to end them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import ClusterError
+
+STOP_SECONDS = 20.0
+TAIL_LINES = 12
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A process of ours: the moment it began tells it from another one that got its number later."""
+
+    name: str
+    pid: int
+    began: str
+
+    def alive(self) -> bool:
+        """Say whether this very process still runs."""
+        return _began(self.pid) == self.began
+
+
+def start(name: str, command: Sequence[str | Path], log: Path, env: Mapping[str, str] | None = None) -> Daemon:
+    """Start a program in a session of its own: it holds neither our terminal nor our pipes."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd="/",
+            env={**os.environ, **(env or {})},
+        )
+    began = _began(process.pid)
+    process.returncode = 0  # It is not ours to wait for: without this, Python warns when it forgets the process.
+    return Daemon(name, process.pid, began)
+
+
+def stop(daemon: Daemon, seconds: float = STOP_SECONDS) -> None:
+    """Ask the process to end, insist after a while, and return when it is gone."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if not daemon.alive():
+            return
+        os.kill(daemon.pid, number)
+        _wait_until_gone(daemon, seconds)
+    if daemon.alive():
+        raise ClusterError(f"{daemon.name} (process {daemon.pid}) doesn't end: end it yourself and try again.")
+
+
+def stop_all(daemons: Sequence[Daemon]) -> None:
+    """End the processes in the reverse of the order in which they were started."""
+    for daemon in reversed(daemons):
+        stop(daemon)
+
+
+def tail(log: Path) -> str:
+    """Return the last lines of a log, indented."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(f"  {line[:300]}" for line in lines[-TAIL_LINES:])
+
+
+def _wait_until_gone(daemon: Daemon, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while daemon.alive() and time.monotonic() < deadline:
+        _reap(daemon.pid)
+        time.sleep(0.05)
+
+
+def _reap(pid: int) -> None:
+    """Take the exit code of a process that we started ourselves: it would stay as a zombie."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+
+
+def _began(pid: int) -> str:
+    """Return when a process began, or nothing if there is none that runs."""
+    try:
+        # After the name in parentheses, which may hold anything: state, then 18 fields, then the start time.
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return "" if Path("/proc/self/stat").exists() else _began_by_ps(pid)
+    return "" if fields[0] in ("Z", "X") else fields[19]
+
+
+def _began_by_ps(pid: int) -> str:
+    done = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return done.stdout.strip()

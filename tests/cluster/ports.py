@@ -1,0 +1,15 @@
+"""Ports that nobody uses, so that two checkouts can run side by side."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+
+
+def free(count: int) -> list[int]:
+    """Return so many different free ports of the loopback address."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [int(each.getsockname()[1]) for each in sockets]
