@@ -1,3 +1,72 @@
+"""`python -m tests.cluster <verb>`: a Kubernetes to test on."""
+
 from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from . import paths, processes, theirs
 from .build import build
-build()
+from .console import say
+from .errors import ClusterError
+from .lock import turn
+
+PROVIDERS = ("processes", "kind")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _do(options)
+    except ClusterError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _do(options: argparse.Namespace) -> int:
+    if options.verb == "build":
+        build()
+        return 0
+    with turn(paths.STATE / "lock"):
+        if options.verb == "up":
+            _up(options.provider)
+        elif options.verb == "down":
+            _down(PROVIDERS if options.all or not options.provider else (options.provider,))
+        else:
+            say(processes.status())
+    return 0
+
+
+def _up(provider: str | None) -> None:
+    if provider is None and theirs.is_meant():
+        theirs.up()
+    else:
+        processes.up()
+
+
+def _down(providers: Sequence[str]) -> None:
+    if "processes" in providers:
+        processes.down()
+        paths.KUBECONFIG.unlink(missing_ok=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster", description="A Kubernetes to test on.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
+    verbs.add_parser("build", help="build the programs into .build/bin, if something changed")
+    up = verbs.add_parser("up", help="start or reuse a cluster and leave its kubeconfig in .cluster")
+    up.add_argument("--provider", choices=PROVIDERS, help="default: the cluster of KUBECONFIG, else processes")
+    down = verbs.add_parser("down", help="end what was started and leave no process behind")
+    which = down.add_mutually_exclusive_group()
+    which.add_argument("--provider", choices=PROVIDERS, help="only this one")
+    which.add_argument("--all", action="store_true", help="every one (the default)")
+    verbs.add_parser("status", help="say what runs")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -77,7 +77,7 @@ class Task:
 
 
 Result = dict[str, Any]
-"""What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys."""
+"""What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and keys of ours."""
 
 TaskFunction = Callable[[Task], Result]
 
