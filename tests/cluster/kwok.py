@@ -1,0 +1,65 @@
+"""Nodes that exist only in the API, and the pods' lives on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from . import paths
+from .command import output
+
+ANNOTATION = "kwok.x-k8s.io/node"
+NAMES = ("kwok-node-0", "kwok-node-1", "kwok-node-2")
+ROOM = {"cpu": "64", "memory": "512Gi", "ephemeral-storage": "1Ti", "pods": "2000"}
+
+
+def command(kubeconfig: Path, port: int) -> list[str | Path]:
+    """Play the nodes that have the annotation, and only those."""
+    return [
+        paths.BIN / "kwok",
+        f"--config={paths.KWOK_FILES / 'stages.yaml'}",
+        f"--kubeconfig={kubeconfig}",
+        f"--manage-nodes-with-annotation-selector={ANNOTATION}=fake",
+        "--node-lease-duration-seconds=40",
+        "--cidr=10.200.0.0/16",
+        "--node-ip=127.0.0.1",
+        f"--node-port={port}",
+        f"--server-address=127.0.0.1:{port}",
+    ]
+
+
+def add_nodes(kubeconfig: Path) -> None:
+    """Create the nodes, and the storage class whose claims kwok binds."""
+    kubectl: list[str | Path] = [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}"]
+    nodes = {"apiVersion": "v1", "kind": "List", "items": [node(name) for name in NAMES]}
+    output([*kubectl, "apply", "--server-side", "-f", "-"], stdin=json.dumps(nodes))
+    output([*kubectl, "apply", "--server-side", "-f", paths.KWOK_FILES / "storage-class.yaml"])
+
+
+def wait_for_nodes(kubeconfig: Path, seconds: int = 60) -> None:
+    """Return when kwok has made all its nodes ready."""
+    names = [f"node/{name}" for name in NAMES]
+    kubectl = [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}"]
+    output([*kubectl, "wait", "--for=condition=Ready", f"--timeout={seconds}s", *names])
+
+
+def node(name: str) -> dict[str, object]:
+    """Return a node as large as a few real ones."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "annotations": {ANNOTATION: "fake"},
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+                "node.kubernetes.io/instance-type": "kwok",
+                "node-role.kubernetes.io/worker": "",
+                "topology.kubernetes.io/region": "kwok",
+                "topology.kubernetes.io/zone": f"kwok-{name.rpartition('-')[2]}",
+            },
+        },
+        "status": {"allocatable": ROOM, "capacity": ROOM},
+    }

@@ -1,0 +1,122 @@
+"""A real control plane of plain processes, with nodes that kwok plays. Needs no root."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from . import certificates, controlplane, daemon, kwok, paths, ports, readiness
+from .build import build
+from .console import say, timed
+from .controlplane import ControlPlane, Ports
+from .state import State
+
+STATE_FILE = paths.PROCESSES / "state.json"
+
+
+def up() -> None:
+    """Start the cluster, or reuse the one that runs."""
+    build()
+    state = State.read(STATE_FILE)
+    if state.all_alive() and _ready(state):
+        if not paths.KUBECONFIG.exists():
+            _write_kubeconfig()
+        say(f"the cluster runs already: KUBECONFIG={paths.KUBECONFIG}")
+        return
+    if state.daemons:
+        say("a part of the cluster has ended: starting a new one, without what was in the old one")
+    _end(state)
+    with timed("starting a Kubernetes of plain processes"):
+        _start()
+    say(f"the cluster is ready: KUBECONFIG={paths.KUBECONFIG}")
+
+
+def down() -> None:
+    """End the processes and forget what they kept; logs stay."""
+    _end(State.read(STATE_FILE))
+
+
+def status() -> str:
+    """Say in a line what runs."""
+    state = State.read(STATE_FILE)
+    if not state.daemons:
+        return "processes: not started"
+    ended = [item.name for item in state.daemons if not item.alive()]
+    if ended:
+        return f"processes: {', '.join(ended)} ended; `up` starts a new cluster, the logs are in {paths.LOGS}"
+    if not _ready(state):
+        return f"processes: running, but the API server doesn't answer; its log is {_log('kube-apiserver')}"
+    return f"processes: ready, KUBECONFIG={paths.KUBECONFIG}"
+
+
+def _start() -> None:
+    plane = ControlPlane(paths.PROCESSES, Ports(*ports.free(6)), paths.AUDIT_LOG)
+    paths.PROCESSES.mkdir(parents=True, exist_ok=True, mode=0o700)
+    state = State(STATE_FILE, facts={"ports": asdict(plane.ports)})
+    try:
+        _certificates(plane)
+        _run(state, "etcd", plane.etcd())
+        apiserver = _run(state, "kube-apiserver", plane.apiserver())
+        readiness.wait(apiserver, _ready_url(plane.ports.apiserver), _log(apiserver.name), plane.pki / "ca.crt")
+        _controllers(state, plane)
+    except BaseException:
+        daemon.stop_all(state.daemons)
+        raise
+    _write_kubeconfig()
+
+
+def _certificates(plane: ControlPlane) -> None:
+    certificates.make(plane.pki, plane.ports.apiserver)
+    certificates.kubeconfig(plane.pki, "admin", plane.kubeconfig("admin"), "system:masters")
+    certificates.kubeconfig(plane.pki, "kwok", plane.kubeconfig("kwok"), "system:masters")
+    for name in ("controller-manager", "scheduler"):
+        certificates.kubeconfig(plane.pki, f"system:kube-{name}", plane.kubeconfig(name))
+
+
+def _controllers(state: State, plane: ControlPlane) -> None:
+    controller_manager = _run(state, "kube-controller-manager", plane.controller_manager())
+    scheduler = _run(state, "kube-scheduler", plane.scheduler())
+    _run(state, "kwok", kwok.command(plane.kubeconfig("kwok"), plane.ports.kwok))
+    kwok.add_nodes(plane.kubeconfig("kwok"))
+    for item, port in ((controller_manager, plane.ports.controller_manager), (scheduler, plane.ports.scheduler)):
+        readiness.wait(item, f"https://127.0.0.1:{port}/healthz", _log(item.name))
+    kwok.wait_for_nodes(plane.kubeconfig("kwok"))
+
+
+def _run(state: State, name: str, command: controlplane.Command) -> daemon.Daemon:
+    started = daemon.start(name, command, _log(name))
+    state.add(started)
+    return started
+
+
+def _ready(state: State) -> bool:
+    url = _ready_url(state.facts["ports"]["apiserver"])
+    return readiness.answers(url, paths.PROCESSES / "pki" / "ca.crt")
+
+
+def _ready_url(port: int) -> str:
+    return f"https://127.0.0.1:{port}/readyz"
+
+
+def _write_kubeconfig() -> None:
+    admin = paths.PROCESSES / "admin.kubeconfig"
+    certificates.write_private(paths.KUBECONFIG, admin.read_text(encoding="utf-8"))
+
+
+def _log(name: str) -> Path:
+    return paths.LOGS / f"{name}.log"
+
+
+def _end(state: State) -> None:
+    daemon.stop_all(state.daemons)
+    if _is_ours(paths.KUBECONFIG):
+        paths.KUBECONFIG.unlink()
+    if paths.PROCESSES.exists():
+        shutil.rmtree(paths.PROCESSES)
+    paths.AUDIT_LOG.unlink(missing_ok=True)
+
+
+def _is_ours(kubeconfig: Path) -> bool:
+    admin = paths.PROCESSES / "admin.kubeconfig"
+    return kubeconfig.exists() and admin.exists() and kubeconfig.read_bytes() == admin.read_bytes()

@@ -1,0 +1,36 @@
+"""The user's own cluster: the one that KUBECONFIG says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from . import certificates, paths
+from .build import build
+from .command import output
+from .console import say
+from .errors import ClusterError
+from .programs import HELM, KUBERNETES
+
+
+def is_meant() -> bool:
+    """Say whether KUBECONFIG names a cluster that isn't one of ours."""
+    named = [Path(part).resolve() for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
+    ours = {paths.KUBECONFIG.resolve(), paths.KIND_KUBECONFIG.resolve()}
+    return bool(set(named) - ours)
+
+
+def up() -> None:
+    """Check that it answers, and write what connects to it where everything else looks for it."""
+    build((KUBERNETES, HELM), only=("kubectl", "helm"))
+    kubectl = paths.BIN / "kubectl"
+    source = os.environ["KUBECONFIG"]
+    try:
+        output([kubectl, "version", "--request-timeout=10s"])
+    except ClusterError as error:
+        raise ClusterError(
+            f"The cluster of KUBECONFIG={source} doesn't answer. Unset KUBECONFIG to get a cluster of your own here.\n"
+            f"{error}"
+        ) from error
+    certificates.write_private(paths.KUBECONFIG, output([kubectl, "config", "view", "--minify", "--flatten", "--raw"]))
+    say(f"using the current context of KUBECONFIG={source}")
