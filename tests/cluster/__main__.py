@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
     verbs.add_parser("build", help="build the programs into .build/bin, if something changed")
     up = verbs.add_parser("up", help="start or reuse a cluster and leave its kubeconfig in .cluster")
-    up.add_argument("--provider", choices=PROVIDERS, help="default: the cluster of KUBECONFIG, else processes")
+    up.add_argument("--provider", choices=PROVIDERS, help="default: KUBECONFIG's cluster, else processes")
     down = verbs.add_parser("down", help="end what was started and leave no process behind")
     which = down.add_mutually_exclusive_group()
     which.add_argument("--provider", choices=PROVIDERS, help="only this one")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import golang, kwokfiles, paths
@@ -57,14 +57,15 @@ def _programs(module: Module, wanted: Sequence[str]) -> None:
             built = Path(folder) / _built_name(module.packages[name])
             shutil.move(built, paths.BIN / name)
             stamps[name] = digest
-    STAMPS.write_text(json.dumps(stamps, indent=1, sort_keys=True), encoding="utf-8")
+    _write_stamps(stamps)
 
 
 def module_folder(module: Module, path: str) -> Path:
     """Return where Go keeps the source of a module that one of ours requires."""
     go = golang.find()
     output([go, "mod", "download", path], env=golang.ENVIRONMENT, cwd=module.folder)
-    return Path(output([go, "list", "-m", "-f", "{{.Dir}}", path], env=golang.ENVIRONMENT, cwd=module.folder).strip())
+    question = [go, "list", "-m", "-f", "{{.Dir}}", path]
+    return Path(output(question, env=golang.ENVIRONMENT, cwd=module.folder).strip())
 
 
 def _kwok_files() -> None:
@@ -75,7 +76,7 @@ def _kwok_files() -> None:
     if stamps.get("kwok files") == digest and kwokfiles.complete(paths.KWOK_FILES):
         return
     kwokfiles.write(module_folder(KUBERNETES, "sigs.k8s.io/kwok"), own, paths.KWOK_FILES)
-    STAMPS.write_text(json.dumps({**stamps, "kwok files": digest}, indent=1, sort_keys=True), encoding="utf-8")
+    _write_stamps({**stamps, "kwok files": digest})
 
 
 def _built_name(package: str) -> str:
@@ -90,6 +91,10 @@ def _stamps() -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return read
+
+
+def _write_stamps(stamps: Mapping[str, str]) -> None:
+    STAMPS.write_text(json.dumps(stamps, indent=1, sort_keys=True), encoding="utf-8")
 
 
 def _digest(files: Iterable[Path], more: str) -> str:

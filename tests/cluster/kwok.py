@@ -39,7 +39,7 @@ def add_nodes(kubeconfig: Path) -> None:
 def wait_for_nodes(kubeconfig: Path, seconds: int = 60) -> None:
     """Return when kwok has made all its nodes ready."""
     names = [f"node/{name}" for name in NAMES]
-    kubectl = [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}"]
+    kubectl: list[str | Path] = [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}"]
     output([*kubectl, "wait", "--for=condition=Ready", f"--timeout={seconds}s", *names])
 
 

@@ -1,11 +1,12 @@
 """What kwok is told: its own stages for nodes, pods and volumes, and ours for what goes wrong.
 
-The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that one of our
-stages plays are not theirs, and annotations can delay them.
+The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that one
+of our stages plays are not theirs, and annotations can delay them.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def write(kwok_source: Path, own: Iterable[Path], target: Path) -> None:
         stages += [stage for stage in yaml.safe_load_all(file.read_text(encoding="utf-8")) if stage]
     target.mkdir(parents=True, exist_ok=True)
     (target / "stages.yaml").write_text(yaml.safe_dump_all(stages, sort_keys=False), encoding="utf-8")
-    (target / "storage-class.yaml").write_text((folder / STORAGE_CLASS).read_text(encoding="utf-8"), encoding="utf-8")
+    shutil.copyfile(folder / STORAGE_CLASS, target / "storage-class.yaml")
 
 
 def complete(target: Path) -> bool:
@@ -55,7 +56,8 @@ def adapted(stage: Mapping[str, Any]) -> Stage:
     if name not in DELAYS:
         return {**stage, "spec": spec}
     expressions: Sequence[object] = spec["selector"]["matchExpressions"]
-    spec["selector"] = {"matchExpressions": [*expressions, *(_not_from(registry) for registry in BAD_REGISTRIES)]}
+    not_ours = [_not_from(registry) for registry in BAD_REGISTRIES]
+    spec["selector"] = {"matchExpressions": [*expressions, *not_ours]}
     spec["delay"] = {
         "durationMilliseconds": 0,
         "durationFrom": {"expressionFrom": f'.metadata.annotations["{DELAYS[name]}"]'},

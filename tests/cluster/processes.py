@@ -58,7 +58,9 @@ def _start() -> None:
         _certificates(plane)
         _run(state, "etcd", plane.etcd())
         apiserver = _run(state, "kube-apiserver", plane.apiserver())
-        readiness.wait(apiserver, _ready_url(plane.ports.apiserver), _log(apiserver.name), plane.pki / "ca.crt")
+        readiness.wait(
+            apiserver, _ready_url(plane.ports.apiserver), _log(apiserver.name), plane.pki / "ca.crt"
+        )
         _controllers(state, plane)
     except BaseException:
         daemon.stop_all(state.daemons)
@@ -79,7 +81,10 @@ def _controllers(state: State, plane: ControlPlane) -> None:
     scheduler = _run(state, "kube-scheduler", plane.scheduler())
     _run(state, "kwok", kwok.command(plane.kubeconfig("kwok"), plane.ports.kwok))
     kwok.add_nodes(plane.kubeconfig("kwok"))
-    for item, port in ((controller_manager, plane.ports.controller_manager), (scheduler, plane.ports.scheduler)):
+    for item, port in (
+        (controller_manager, plane.ports.controller_manager),
+        (scheduler, plane.ports.scheduler),
+    ):
         readiness.wait(item, f"https://127.0.0.1:{port}/healthz", _log(item.name))
     kwok.wait_for_nodes(plane.kubeconfig("kwok"))
 

@@ -49,6 +49,7 @@ class Module:
 
 
 _VERSION = "k8s.io/component-base/version"
+_CLIENT_VERSION = "k8s.io/client-go/pkg/version"
 
 KUBERNETES = Module(
     name="kubernetes",
@@ -67,6 +68,7 @@ KUBERNETES = Module(
         f"{_VERSION}.gitMajor": "k8s.io/kubernetes#major",
         f"{_VERSION}.gitMinor": "k8s.io/kubernetes#minor",
         f"{_VERSION}.gitTreeState": "clean",
+        f"{_CLIENT_VERSION}.gitVersion": "k8s.io/kubernetes#version",
         "sigs.k8s.io/kwok/pkg/consts.Version": "sigs.k8s.io/kwok#version",
     },
 )

@@ -11,14 +11,18 @@ from .daemon import Daemon, tail
 from .errors import ClusterError
 
 
-def wait(daemon: Daemon, url: str, log: Path, certificate_authority: Path | None = None, seconds: float = 60.0) -> None:
+def wait(
+    daemon: Daemon, url: str, log: Path, certificate_authority: Path | None = None, seconds: float = 60.0
+) -> None:
     """Ask the address until it answers with 200."""
     deadline = time.monotonic() + seconds
     while not answers(url, certificate_authority):
         if not daemon.alive():
             raise ClusterError(f"{daemon.name} ended while it started; the end of {log}:\n{tail(log)}")
         if time.monotonic() > deadline:
-            raise ClusterError(f"{daemon.name} wasn't ready after {seconds:.0f} s; the end of {log}:\n{tail(log)}")
+            raise ClusterError(
+                f"{daemon.name} wasn't ready after {seconds:.0f} s; the end of {log}:\n{tail(log)}"
+            )
         time.sleep(0.1)
 
 
@@ -26,12 +30,14 @@ def answers(url: str, certificate_authority: Path | None = None) -> bool:
     """Say whether the address answers with 200."""
     if certificate_authority is None:
         # Some servers sign their certificate themselves, in memory; that they answer is all we ask.
-        context = ssl._create_unverified_context()  # noqa: S323, SLF001
+        context = ssl._create_unverified_context()
     elif certificate_authority.exists():
         context = ssl.create_default_context(cafile=str(certificate_authority))
     else:
         return False
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
     try:
         with opener.open(url, timeout=5) as answer:
             return bool(answer.status == 200)

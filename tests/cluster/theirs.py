@@ -29,8 +29,10 @@ def up() -> None:
         output([kubectl, "version", "--request-timeout=10s"])
     except ClusterError as error:
         raise ClusterError(
-            f"The cluster of KUBECONFIG={source} doesn't answer. Unset KUBECONFIG to get a cluster of your own here.\n"
-            f"{error}"
+            f"The cluster of KUBECONFIG={source} doesn't answer: "
+            f"unset KUBECONFIG to get a cluster of your own here.\n{error}"
         ) from error
-    certificates.write_private(paths.KUBECONFIG, output([kubectl, "config", "view", "--minify", "--flatten", "--raw"]))
+    certificates.write_private(
+        paths.KUBECONFIG, output([kubectl, "config", "view", "--minify", "--flatten", "--raw"])
+    )
     say(f"using the current context of KUBECONFIG={source}")
