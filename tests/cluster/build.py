@@ -64,7 +64,7 @@ def module_folder(module: Module, path: str) -> Path:
     """Return where Go keeps the source of a module that one of ours requires."""
     go = golang.find()
     output([go, "mod", "download", path], env=golang.ENVIRONMENT, cwd=module.folder)
-    question = [go, "list", "-m", "-f", "{{.Dir}}", path]
+    question: list[str | Path] = [go, "list", "-m", "-f", "{{.Dir}}", path]
     return Path(output(question, env=golang.ENVIRONMENT, cwd=module.folder).strip())
 
 

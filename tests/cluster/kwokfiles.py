@@ -1,7 +1,7 @@
 """What kwok is told: its own stages for nodes, pods and volumes, and ours for what goes wrong.
 
-The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that one
-of our stages plays are not theirs, and annotations can delay them.
+The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that
+one of our stages plays are not theirs, and annotations can delay them.
 """
 
 from __future__ import annotations
