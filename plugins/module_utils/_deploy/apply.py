@@ -1,0 +1,167 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applying one object, with the ways around that the manifests of real releases need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import resolve_conflict
+
+LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
+"""Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
+
+_IMMUTABLE_MARKS = (
+    "field is immutable",
+    "are forbidden",
+    "is immutable",
+    "may not be changed",
+    "cannot change roleRef",
+)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a user allows.
+
+    Attributes:
+        replace_immutable: kinds whose objects may be deleted and made anew where an immutable field changes.
+        force_conflicts: take fields from whoever holds them.
+    """
+
+    replace_immutable: tuple[str, ...] = ("Job",)
+    force_conflicts: bool = False
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What came of applying one object.
+
+    Attributes:
+        ref: what names it.
+        object: as the server answered.
+        replaced: whether it was deleted and made anew.
+        warnings: what a person should know, each naming the object.
+    """
+
+    ref: Ref
+    object: Object
+    replaced: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def created(self) -> bool:
+        """Whether nobody but us has ever written it, and we only once."""
+        meta = self.object["metadata"]
+        managers = meta.get("managedFields") or ()
+        ours = all(m.get("manager") == FIELD_MANAGER for m in managers)
+        return self.replaced or (len(managers) <= 1 and ours and meta.get("generation", 1) <= 1)
+
+
+def apply_object(
+    cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
+) -> Applied:
+    """Bring one object into the cluster as it is to be.
+
+    Server-side apply; where a field is held by others, what people hold is taken back and what controllers
+    hold is ceded; what the server can't type is written plainly; what can't be changed is replaced, if the
+    user allows it for its kind.
+
+    Args:
+        cluster: live or an overlay.
+        intent: the complete object.
+        policy: what the user allows.
+        wait_until_gone: waits until the object (apiVersion, ref) no longer exists; called before a replacement.
+
+    Raises:
+        ClusterError: the server refuses it in a way that there is no way around.
+    """
+    ref = ref_of(intent)
+    try:
+        return Applied(ref, cluster.apply(intent, force=policy.force_conflicts))
+    except Conflict as conflict:
+        resolution = resolve_conflict(intent, conflict.causes)
+        if resolution is None:
+            raise
+        answer = cluster.apply(resolution.intent, force=resolution.force)
+        return Applied(ref, answer, warnings=tuple(f"{ref}: {sentence}" for sentence in resolution.ceded))
+    except Untypeable as untypeable:
+        return _apply_plainly(cluster, intent, untypeable)
+    except (Invalid, Forbidden) as refusal:
+        if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
+            raise
+        return _replace(cluster, intent, wait_until_gone)
+
+
+def is_immutable(refusal: Invalid | Forbidden) -> bool:
+    """Whether the server refuses a change because it can only be had by making the object anew."""
+    return refusal.status == 422 and any(mark in refusal.api_message for mark in _IMMUTABLE_MARKS)
+
+
+def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:
+    ref = ref_of(intent)
+    meta = intent["metadata"]
+    kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
+    plain = {
+        **intent,
+        "metadata": {**meta, "annotations": {**(meta.get("annotations") or {}), LAST_APPLIED: kept}},
+    }
+    live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+    if live is None:
+        answer = cluster.create(plain)
+    else:
+        before = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
+        patch = merge_patch(before, plain)
+        answer = cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+    reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
+    return Applied(
+        ref,
+        answer,
+        warnings=(
+            f"{ref}: written plainly, as server-side apply can't read the release's manifest:"
+            f" {reason.strip(' :')[:300]}",
+        ),
+    )
+
+
+def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that brings ``after`` about and takes out what only ``before`` had."""
+    patch: dict[str, Any] = {key: None for key in before if key not in after}
+    for key, value in after.items():
+        known = before.get(key)
+        if isinstance(value, Mapping):
+            patch[key] = merge_patch(known if isinstance(known, Mapping) else {}, value)
+        else:
+            patch[key] = value
+    return patch
+
+
+def _replace(cluster: Cluster, intent: Object, wait_until_gone: Callable[[str, Ref], None]) -> Applied:
+    ref = ref_of(intent)
+    live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+    if live is not None:
+        cluster.delete(
+            intent["apiVersion"], ref.kind, ref.name, ref.namespace, uid=live["metadata"].get("uid")
+        )
+        wait_until_gone(intent["apiVersion"], ref)
+    answer = cluster.apply(intent)
+    return Applied(
+        ref, answer, replaced=True, warnings=(f"{ref}: replaced, as what changed can't be changed in place",)
+    )

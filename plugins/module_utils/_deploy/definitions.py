@@ -1,0 +1,162 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The definitions of our custom resources, and the right for all who may view to read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
+
+_STRING = {"type": "string"}
+_INTEGER = {"type": "integer"}
+_NUMBER = {"type": "number"}
+_OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def _crd(
+    kind: str, plural: str, short: str, schema: dict[str, Any], columns: list[tuple[str, str, str]]
+) -> Object:
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Cluster",
+            "names": {
+                "kind": kind,
+                "listKind": f"{kind}List",
+                "plural": plural,
+                "singular": kind.lower(),
+                "shortNames": [short],
+                "categories": ["kyma-lifecycle"],
+            },
+            "versions": [
+                {
+                    "name": "v1alpha1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": schema}},
+                    "additionalPrinterColumns": [
+                        {"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns
+                    ],
+                }
+            ],
+        },
+    }
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+_INVENTORY_ENTRY = _object(
+    apiVersion=_STRING,
+    kind=_STRING,
+    namespace=_STRING,
+    name=_STRING,
+    uid=_STRING,
+    resourceVersion=_STRING,
+    generation=_INTEGER,
+    own=_STRING,
+    others=_STRING,
+    dropped={"type": "boolean"},
+)
+
+DEFINITIONS: tuple[Object, ...] = (
+    _crd(
+        "Installation",
+        "installations",
+        "kyin",
+        {
+            "status": _object(
+                version=_STRING,
+                target=_STRING,
+                profile=_STRING,
+                digest=_STRING,
+                lastRun=_STRING,
+            )
+        },
+        [
+            ("Version", "string", ".status.version"),
+            ("Target", "string", ".status.target"),
+            ("Profile", "string", ".status.profile"),
+            ("Last run", "string", ".status.lastRun"),
+        ],
+    ),
+    _crd(
+        "Inventory",
+        "inventories",
+        "kyinv",
+        {
+            "spec": _object(
+                component=_STRING,
+                version=_STRING,
+                digest=_STRING,
+                part=_INTEGER,
+                parts=_INTEGER,
+                objects={"type": "array", "items": _INVENTORY_ENTRY},
+            )
+        },
+        [
+            ("Component", "string", ".spec.component"),
+            ("Version", "string", ".spec.version"),
+            ("Age", "date", ".metadata.creationTimestamp"),
+        ],
+    ),
+    _crd(
+        "Run",
+        "runs",
+        "kyrun",
+        {
+            "spec": _object(
+                version=_STRING,
+                previous=_STRING,
+                profile=_STRING,
+                digest=_STRING,
+                startedBy=_STRING,
+                startedAt={"type": "string", "format": "date-time"},
+                components={"type": "array", "items": _STRING},
+            ),
+            "status": _object(
+                state=_STRING,
+                message=_STRING,
+                finishedAt={"type": "string", "format": "date-time"},
+                seconds=_NUMBER,
+                components={"type": "object", "additionalProperties": _OPEN},
+                migrations={"type": "object", "additionalProperties": _OPEN},
+                phases={"type": "object", "additionalProperties": _OPEN},
+            ),
+        },
+        [
+            ("Version", "string", ".spec.version"),
+            ("State", "string", ".status.state"),
+            ("Seconds", "number", ".status.seconds"),
+            ("Message", "string", ".status.message"),
+            ("Age", "date", ".metadata.creationTimestamp"),
+        ],
+    ),
+)
+
+VIEWERS: Object = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+        "name": "kyma-lifecycle-view",
+        "labels": {
+            "rbac.authorization.k8s.io/aggregate-to-view": "true",
+            "rbac.authorization.k8s.io/aggregate-to-edit": "true",
+            "rbac.authorization.k8s.io/aggregate-to-admin": "true",
+        },
+    },
+    "rules": [
+        {
+            "apiGroups": [GROUP],
+            "resources": ["installations", "inventories", "runs"],
+            "verbs": ["get", "list", "watch"],
+        }
+    ],
+}

@@ -1,0 +1,179 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a release's manifests to what is sent to the server: pure, given what kinds are namespaced."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    group_of,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+
+FOUNDATION = "foundation"
+"""The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
+
+Scope = Callable[[str, str], "bool | None"]
+"""Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
+
+
+@dataclass(frozen=True)
+class DesiredComponent:
+    """A component as it is to be: every object complete, in the order of the release.
+
+    Attributes:
+        entry: what the component list says of it.
+        objects: what to apply.
+        digest: sha256 over ``objects``, as hexadecimal digits.
+        hooks: Helm hooks that were left out.
+        warnings: what a person should know about the manifests.
+    """
+
+    entry: ComponentEntry
+    objects: tuple[Object, ...]
+    digest: str
+    hooks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+
+@dataclass(frozen=True)
+class Desired:
+    """A whole release as it is to be, and what is wrong with it.
+
+    Attributes:
+        components: by name; the foundation first, then in the order of the release.
+        problems: objects that two components claim.
+    """
+
+    components: dict[str, DesiredComponent]
+    problems: tuple[str, ...] = ()
+
+
+def desired_of(release: Release, served: Scope) -> Desired:
+    """Complete a rendered release.
+
+    Args:
+        release: what was read and rendered.
+        served: what the cluster's discovery says of a kind's scope; the release's own CRDs are looked at too.
+    """
+    crd_scopes = _scopes_of_crds(release)
+
+    def namespaced(api_version: str, kind: str) -> bool | None:
+        known = crd_scopes.get((group_of(api_version), kind))
+        return served(api_version, kind) if known is None else known
+
+    every_object = [obj for entry in release.components for obj in release.content[entry.name].objects]
+    scaled = _autoscaled(every_object)
+    foundation = _foundation(release, every_object, namespaced)
+    components = {FOUNDATION: foundation}
+    owners: dict[Ref, str] = {ref_of(obj): FOUNDATION for obj in foundation.objects}
+    problems: list[str] = []
+    for entry in release.components:
+        objects: list[Object] = []
+        warnings: list[str] = []
+        for manifest in release.content[entry.name].objects:
+            obj = complete(manifest, entry.namespace, namespaced, scaled)
+            ref = ref_of(obj)
+            owner = owners.get(ref)
+            if owner is None:
+                owners[ref] = entry.name
+                objects.append(obj)
+            elif owner == FOUNDATION:
+                warnings.append(
+                    f"{ref} is among the release's CRDs already; the component's copy is left out"
+                )
+            elif owner == entry.name:
+                problems.append(f"{ref} stands twice in {entry.name}: leave one of them out")
+            else:
+                problems.append(
+                    f"{ref} is part of both {owner} and {entry.name}: leave it out of one of them"
+                )
+        content = release.content[entry.name]
+        components[entry.name] = DesiredComponent(
+            entry, tuple(objects), digest_of(objects), content.hooks, tuple(warnings)
+        )
+    return Desired(components, tuple(problems))
+
+
+def complete(
+    manifest: Object,
+    namespace: str,
+    namespaced: Scope,
+    scaled: Iterable[tuple[str, str]] = (),
+) -> Object:
+    """One manifest as it is sent to the server.
+
+    The namespace is the component's where the manifest leaves it out; ``stringData`` becomes ``data``; what
+    others own is left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of what an
+    autoscaler targets.
+    """
+    obj = deepcopy(manifest)
+    meta = obj["metadata"]
+    meta.pop("creationTimestamp", None)
+    obj.pop("status", None)
+    scope = namespaced(obj["apiVersion"], obj["kind"])
+    if scope is True:
+        meta["namespace"] = meta.get("namespace") or namespace
+    elif scope is False:
+        meta.pop("namespace", None)
+    if obj["kind"] == "Secret" and "stringData" in obj:
+        encoded = {
+            key: base64.b64encode(str(value).encode()).decode()
+            for key, value in obj.pop("stringData").items()
+        }
+        obj["data"] = {**(obj.get("data") or {}), **encoded}
+    if obj["kind"] == "ClusterRole" and obj.get("aggregationRule"):
+        obj.pop("rules", None)
+    if (obj["kind"], meta["name"]) in scaled and isinstance(obj.get("spec"), dict):
+        obj["spec"].pop("replicas", None)
+    return obj
+
+
+def digest_of(objects: Iterable[Object]) -> str:
+    """sha256 over objects, whatever order their fields were written in."""
+    return hashlib.sha256(json.dumps(list(objects), sort_keys=True).encode()).hexdigest()
+
+
+def _scopes_of_crds(release: Release) -> dict[tuple[str, str], bool]:
+    contents = [release.crds, *release.content.values()]
+    return {
+        (obj["spec"]["group"], obj["spec"]["names"]["kind"]): obj["spec"].get("scope") == "Namespaced"
+        for content in contents
+        for obj in content.objects
+        if obj["kind"] == "CustomResourceDefinition"
+    }
+
+
+def _autoscaled(objects: Iterable[Object]) -> frozenset[tuple[str, str]]:
+    targets = (
+        obj["spec"].get("scaleTargetRef") or {} for obj in objects if obj["kind"] == "HorizontalPodAutoscaler"
+    )
+    return frozenset((target.get("kind", ""), target.get("name", "")) for target in targets)
+
+
+def _foundation(release: Release, every_object: Iterable[Object], namespaced: Scope) -> DesiredComponent:
+    brought = {obj["metadata"]["name"] for obj in every_object if obj["kind"] == "Namespace"}
+    wanted = dict.fromkeys(entry.namespace for entry in release.components)
+    namespaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in wanted
+        if name not in brought and name != "default"
+    ]
+    crds = [complete(obj, release.default_namespace, namespaced) for obj in release.crds.objects]
+    objects = (*namespaces, *crds)
+    entry = ComponentEntry(FOUNDATION, release.default_namespace, prerequisite=True)
+    return DesiredComponent(entry, objects, digest_of(objects), release.crds.hooks)

@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a component consisted of when it was deployed, and whether that is still so: pure.
+
+Per object the inventory keeps enough of its metadata to tell from a metadata-only list whether anything that
+matters has changed since. resourceVersion alone alarms at every status; generation alone misses labels and
+annotations, and many kinds have none; so hashes of ``managedFields`` decide where the resourceVersion moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Object,
+    Ref,
+    group_of,
+    ref_of,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One object of an inventory.
+
+    Attributes:
+        api_version: the version it was applied in.
+        ref: what names it.
+        uid: of the object that we applied; empty while only the intent to apply it is known.
+        resource_version: when it was last looked at.
+        generation: when it was last looked at; 0 for kinds that have none.
+        own: a hash of our own managedFields entries.
+        others: a hash of those of others that aren't for subresources.
+        dropped: the release no longer contains it; it still is in the cluster.
+    """
+
+    api_version: str
+    ref: Ref
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    own: str = ""
+    others: str = ""
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What one component consisted of when it was last deployed.
+
+    Attributes:
+        component: its name.
+        version: the release that it was deployed from.
+        digest: of what was applied; empty until a deployment of it was complete.
+        entries: its objects.
+    """
+
+    component: str
+    version: str = ""
+    digest: str = ""
+    entries: tuple[Entry, ...] = field(default=())
+
+    @property
+    def refs(self) -> frozenset[Ref]:
+        """The objects that the release contains."""
+        return frozenset(entry.ref for entry in self.entries if not entry.dropped)
+
+
+def entry_of(obj: Mapping[str, Any]) -> Entry:
+    """The inventory's entry of an object, from its metadata alone."""
+    meta = obj["metadata"]
+    own: list[Any] = []
+    others: list[Any] = []
+    for manager in meta.get("managedFields") or ():
+        if manager.get("manager") == FIELD_MANAGER and not manager.get("subresource"):
+            own.append([manager.get("apiVersion"), manager.get("fieldsV1"), manager.get("time")])
+        elif not manager.get("subresource"):
+            others.append([manager.get("manager"), manager.get("apiVersion"), manager.get("fieldsV1")])
+    return Entry(
+        api_version=obj["apiVersion"],
+        ref=ref_of(obj),
+        uid=meta.get("uid", ""),
+        resource_version=meta.get("resourceVersion", ""),
+        generation=meta.get("generation", 0),
+        own=_hash(own),
+        others=_hash(others),
+    )
+
+
+def _hash(managers: list[Any]) -> str:
+    if not managers:
+        return ""
+    # 64 bits are plenty to notice a change, and half a thousand of them must stay readable in a record.
+    return hashlib.sha256(json.dumps(managers).encode()).hexdigest()[:16]
+
+
+def is_unchanged(known: Entry, live: Object | None) -> bool:
+    """Whether an object can't have changed in anything that matters since ``known`` was noted.
+
+    False means that it has to be looked at closely, not that it has changed.
+    """
+    if live is None or not known.uid:
+        return False
+    meta = live["metadata"]
+    if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
+        return True
+    return replace(entry_of(live), resource_version="", api_version="") == replace(
+        known, resource_version="", api_version="", dropped=False
+    )
+
+
+def intended(before: Inventory | None, component: str, objects: Iterable[Object]) -> Inventory:
+    """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
+
+    The digest is empty, as the deployment isn't complete; what the release no longer contains is marked.
+    """
+    known = {entry.ref: entry for entry in before.entries} if before else {}
+    wanted = {ref_of(obj): obj["apiVersion"] for obj in objects}
+    kept = [
+        replace(known[ref], dropped=False) if ref in known else Entry(api_version, ref)
+        for ref, api_version in wanted.items()
+    ]
+    dropped = [replace(entry, dropped=True) for ref, entry in known.items() if ref not in wanted]
+    return Inventory(component, before.version if before else "", "", (*kept, *dropped))
+
+
+def completed(intent: Inventory, version: str, digest: str, live: Mapping[Ref, Object]) -> Inventory:
+    """The inventory after a component is healthy, with its objects as they are now."""
+    entries = tuple(
+        replace(entry_of(live[entry.ref]), api_version=entry.api_version, dropped=entry.dropped)
+        if entry.ref in live
+        else entry
+        for entry in intent.entries
+        if not entry.dropped or entry.ref in live
+    )
+    return replace(intent, version=version, digest=digest, entries=entries)
+
+
+def kinds_of(inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
+    """The kinds (apiVersion, kind) that have to be listed to see all objects of some inventories."""
+    return sorted({(entry.api_version, entry.ref.kind) for inv in inventories for entry in inv.entries})
+
+
+def by_group_kind(api_version: str, kind: str) -> tuple[str, str]:
+    """What makes two versions of a kind the same kind."""
+    return group_of(api_version), kind

@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whose field is it? What to do when server-side apply meets fields that others hold (KEP-555): pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
+
+INTERACTIVE_MANAGERS = ("kubectl",)
+"""Beginnings of the names of field managers behind which a person sits: what they hold is taken back."""
+
+_MANAGER = re.compile(r'conflict with "([^"]*)"')
+_SEGMENT = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")
+_KEY = re.compile(r'([^=,]*)=("(?:[^"\\]|\\.)*"|[^,]*)')
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How to apply an object in spite of a conflict.
+
+    Attributes:
+        intent: the object without the fields that were ceded.
+        force: whether what is left takes fields from others.
+        ceded: a sentence for each field that is left to its holder.
+    """
+
+    intent: Object
+    force: bool
+    ceded: tuple[str, ...]
+
+
+def resolve_conflict(
+    intent: Object, causes: Sequence[Cause], interactive: Sequence[str] = INTERACTIVE_MANAGERS
+) -> Resolution | None:
+    """Take back what people hold, cede what controllers and other appliers hold.
+
+    Args:
+        intent: the object that was to be applied.
+        causes: the conflict's ``details.causes``.
+        interactive: beginnings of the names of managers that fields are taken back from.
+
+    Returns:
+        What to apply instead, or None where a field can't be told from the causes.
+    """
+    remaining = deepcopy(intent)
+    force = False
+    ceded: list[str] = []
+    for cause in causes:
+        found = _MANAGER.search(cause.message)
+        if not found:
+            return None
+        manager = found.group(1)
+        if manager.startswith(tuple(interactive)):
+            force = True
+        elif remove_field(remaining, cause.field):
+            ceded.append(f"{cause.field.lstrip('.')} is held by {manager} and left to it")
+        else:
+            return None
+    if not causes:
+        return None
+    return Resolution(remaining, force, tuple(ceded))
+
+
+def remove_field(obj: Object, path: str) -> bool:
+    """Take the field at ``path`` out of ``obj``; False where there is no such field.
+
+    ``path`` is written as the server writes it: ``.spec.containers[name="a"].image``, ``.data.key``.
+    """
+    here: Any = obj
+    parent: Any = None
+    step: Any = None
+    rest = path
+    while rest:
+        match = _SEGMENT.match(rest)
+        if not match:
+            return False
+        parent = here
+        if match.group(1) is not None:
+            # A key may hold dots itself (annotations): the longest key that fits is meant.
+            step = _longest_key(parent, rest[1:])
+            if step is None:
+                return False
+            rest = rest[1 + len(step) :]
+            here = parent[step]
+        else:
+            step = _index(parent, match.group(2))
+            if step is None:
+                return False
+            rest = rest[match.end() :]
+            here = parent[step]
+    if parent is None:
+        return False
+    del parent[step]
+    return True
+
+
+def _longest_key(parent: Any, rest: str) -> str | None:
+    if not isinstance(parent, dict):
+        return None
+    fitting = [
+        key
+        for key in parent
+        if isinstance(key, str) and rest.startswith(key) and rest[len(key) : len(key) + 1] in ("", ".", "[")
+    ]
+    return max(fitting, key=len, default=None)
+
+
+def _index(parent: Any, keys: str) -> int | None:
+    if not isinstance(parent, list):
+        return None
+    wanted = {key.strip(): value.strip('"') for key, value in _KEY.findall(keys)}
+    for position, item in enumerate(parent):
+        if isinstance(item, dict) and wanted and all(str(item.get(k)) == v for k, v in wanted.items()):
+            return position
+        if "" in wanted and str(item) == wanted[""]:
+            return position
+    return None

@@ -1,0 +1,132 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is remembered in the cluster: the shapes of our custom resources, to and from plain values.
+
+Three kinds in the group ``lifecycle.kyma-project.io``, all cluster-scoped, as they speak of the cluster as a
+whole: the ``Installation`` (one: which release the cluster has, and where it is heading), an ``Inventory``
+(one or more per component: what it consists of) and a ``Run`` (one per deployment: what was done, how long it
+took and how it ended).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
+
+GROUP = "lifecycle.kyma-project.io"
+API_VERSION = f"{GROUP}/v1alpha1"
+INSTALLATION_NAME = "kyma"
+ENTRIES_PER_OBJECT = 1500
+"""An entry takes some 350 bytes: so an Inventory stays at half of the 1 MiB that an object may have."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Which release a cluster has.
+
+    Attributes:
+        version: the release that was last deployed completely, or empty.
+        target: the release that is being deployed; equals ``version`` when nothing is open.
+        profile: of the target.
+        digest: of the release that ``version`` was deployed from, rendering and options included.
+        last_run: the name of the newest run.
+        resource_version: of the record itself, to notice that somebody was quicker.
+    """
+
+    version: str = ""
+    target: str = ""
+    profile: str = ""
+    digest: str = ""
+    last_run: str = ""
+    resource_version: str = ""
+
+
+def installation_from(obj: Object | None) -> Installation:
+    """The installation that a record tells of; an empty one where there is no record."""
+    if obj is None:
+        return Installation()
+    status = obj.get("status") or {}
+    return Installation(
+        version=status.get("version", ""),
+        target=status.get("target", ""),
+        profile=status.get("profile", ""),
+        digest=status.get("digest", ""),
+        last_run=status.get("lastRun", ""),
+        resource_version=obj["metadata"].get("resourceVersion", ""),
+    )
+
+
+def inventories_from(objects: Iterable[Object]) -> dict[str, Inventory]:
+    """The inventories by component, put together from the objects that they were split over."""
+    parts: dict[str, list[Object]] = {}
+    for obj in objects:
+        parts.setdefault(obj["spec"]["component"], []).append(obj)
+    return {component: _joined(component, objs) for component, objs in parts.items()}
+
+
+def _joined(component: str, parts: list[Object]) -> Inventory:
+    parts = sorted(parts, key=lambda obj: int(obj["spec"].get("part", 0)))
+    first = parts[0]["spec"]
+    # A part that was written while another was not yet belongs to a deployment that isn't complete.
+    digests = {part["spec"].get("digest", "") for part in parts}
+    complete = len(digests) == 1 and len(parts) == first.get("parts", 1)
+    entries = tuple(_entry_from(entry) for part in parts for entry in part["spec"].get("objects") or ())
+    return Inventory(component, first.get("version", ""), digests.pop() if complete else "", entries)
+
+
+def inventory_objects(inventory: Inventory) -> list[Object]:
+    """An inventory as the objects to write, split so that none comes near the server's limit."""
+    size = ENTRIES_PER_OBJECT
+    chunks = [inventory.entries[start : start + size] for start in range(0, len(inventory.entries), size)]
+    chunks = chunks or [()]
+    return [
+        {
+            "apiVersion": API_VERSION,
+            "kind": "Inventory",
+            "metadata": {"name": inventory.component if part == 0 else f"{inventory.component}-{part}"},
+            "spec": {
+                "component": inventory.component,
+                "version": inventory.version,
+                "digest": inventory.digest,
+                "part": part,
+                "parts": len(chunks),
+                "objects": [_entry_to(entry) for entry in chunk],
+            },
+        }
+        for part, chunk in enumerate(chunks)
+    ]
+
+
+def _entry_to(entry: Entry) -> dict[str, Any]:
+    fields = {
+        "apiVersion": entry.api_version,
+        "kind": entry.ref.kind,
+        "namespace": entry.ref.namespace,
+        "name": entry.ref.name,
+        "uid": entry.uid,
+        "resourceVersion": entry.resource_version,
+        "generation": entry.generation,
+        "own": entry.own,
+        "others": entry.others,
+        "dropped": entry.dropped,
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def _entry_from(entry: Mapping[str, Any]) -> Entry:
+    api_version = entry["apiVersion"]
+    return Entry(
+        api_version=api_version,
+        ref=Ref(api_version.rpartition("/")[0], entry["kind"], entry.get("namespace", ""), entry["name"]),
+        uid=entry.get("uid", ""),
+        resource_version=entry.get("resourceVersion", ""),
+        generation=entry.get("generation", 0),
+        own=entry.get("own", ""),
+        others=entry.get("others", ""),
+        dropped=entry.get("dropped", False),
+    )
