@@ -88,7 +88,7 @@ def apply_object(
         cluster: live or an overlay.
         intent: the complete object.
         policy: what the user allows.
-        wait_until_gone: waits until the object (apiVersion, ref) no longer exists; called before a replacement.
+        wait_until_gone: waits until an object (apiVersion, ref) no longer exists, before it is made anew.
 
     Raises:
         ClusterError: the server refuses it in a way that there is no way around.
@@ -118,11 +118,11 @@ def is_immutable(refusal: Invalid | Forbidden) -> bool:
 def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:
     ref = ref_of(intent)
     meta = intent["metadata"]
-    kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
-    plain = {
-        **intent,
-        "metadata": {**meta, "annotations": {**(meta.get("annotations") or {}), LAST_APPLIED: kept}},
-    }
+    plain = intent
+    if ref.kind != "Secret":
+        kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
+        annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: kept}
+        plain = {**intent, "metadata": {**meta, "annotations": annotations}}
     live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
     if live is None:
         answer = cluster.create(plain)

@@ -1,0 +1,101 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What changes between two states of an object, as field paths and as a diff for people: pure.
+
+No value of a Secret gets through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import LAST_APPLIED
+
+_BOOKKEEPING = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
+_HIDDEN = "*** (hidden)"
+_HIDDEN_CHANGED = "*** (hidden, changed)"
+
+
+def manifest_of(obj: Object) -> Object:
+    """An object without what the server keeps about it: what a person would have written."""
+    shown = {key: value for key, value in obj.items() if key != "status"}
+    meta = {key: value for key, value in obj["metadata"].items() if key not in _BOOKKEEPING}
+    annotations = {k: v for k, v in (meta.pop("annotations", None) or {}).items() if k != LAST_APPLIED}
+    return {**shown, "metadata": {**meta, **({"annotations": annotations} if annotations else {})}}
+
+
+def changed_fields(before: Object, after: Object) -> list[str]:
+    """Paths of the fields that differ between two states of an object, e.g. ``spec.replicas``."""
+    return list(_differences(manifest_of(before), manifest_of(after), ""))
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[str]:
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            yield from _differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(before, list) and isinstance(after, list) and _named(before) and _named(after):
+        old = {item["name"]: item for item in before}
+        new = {item["name"]: item for item in after}
+        for name in dict.fromkeys((*old, *new)):
+            yield from _differences(old.get(name), new.get(name), f"{path}[{name}]")
+        if list(old) != list(new) and set(old) == set(new):
+            yield path
+    else:
+        yield path
+
+
+def _named(items: list[Any]) -> bool:
+    names = [item.get("name") for item in items if isinstance(item, dict)]
+    return len(names) == len(items) == len({str(name) for name in names}) and None not in names
+
+
+def diff_of(before: Object | None, after: Object | None) -> dict[str, str]:
+    """One entry of an Ansible diff, with the data of Secrets hidden.
+
+    Args:
+        before: the object as it is, or None where there is none yet.
+        after: the object as it will be, or None where it goes.
+    """
+    subject = after or before
+    assert subject is not None
+    header = str(ref_of(subject))
+    old, new = _without_secrets(before, after)
+    return {
+        "before_header": header if before else f"{header} (absent)",
+        "after_header": header if after else f"{header} (deleted)",
+        "before": _as_yaml(old),
+        "after": _as_yaml(new),
+    }
+
+
+def _without_secrets(before: Object | None, after: Object | None) -> tuple[Object | None, Object | None]:
+    old = manifest_of(before) if before else None
+    new = manifest_of(after) if after else None
+    if (old or new or {}).get("kind") != "Secret":
+        return old, new
+    data_before = dict((old or {}).get("data") or {})
+    data_after = dict((new or {}).get("data") or {})
+    if old and data_before:
+        old = {**old, "data": dict.fromkeys(data_before, _HIDDEN)}
+    if new and data_after:
+        masked = {
+            key: _HIDDEN if key not in data_before or data_before[key] == value else _HIDDEN_CHANGED
+            for key, value in data_after.items()
+        }
+        new = {**new, "data": masked}
+    return old, new
+
+
+def _as_yaml(obj: Object | None) -> str:
+    if obj is None:
+        return ""
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(obj, Dumper=dumper, default_flow_style=False, sort_keys=True, width=1000)
+    return text

@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what a cluster remembers of its deployments, and what has become of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    group_of,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, kinds_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    API_VERSION,
+    INSTALLATION_NAME,
+    Installation,
+    installation_from,
+    inventories_from,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a cluster remembers, and the metadata of all that its inventories name."""
+
+    installation: Installation
+    inventories: dict[str, Inventory]
+    live: dict[Ref, Object]
+
+
+def observe(cluster: Cluster) -> Observed:
+    """Read a cluster's records and what they name: one request per kind, and two for the records."""
+    records = side_by_side(
+        lambda read: read(), [lambda: read_installation(cluster), lambda: read_inventories(cluster)]
+    )
+    installation, inventories = records
+    assert isinstance(installation, Installation)
+    assert isinstance(inventories, dict)
+    return Observed(installation, inventories, read_metadata(cluster, inventories.values()))
+
+
+def read_installation(cluster: Cluster) -> Installation:
+    """Which release the cluster has; an empty installation where nothing is recorded."""
+    return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+
+
+def read_inventories(cluster: Cluster) -> dict[str, Inventory]:
+    """All inventories, by component."""
+    return inventories_from(cluster.list(API_VERSION, "Inventory").items)
+
+
+def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
+    """The metadata of everything that inventories name and that is there: one request per kind."""
+    inventories = list(inventories)
+    one_version = {(group_of(api_version), kind): api_version for api_version, kind in kinds_of(inventories)}
+
+    def read(kind: tuple[str, str]) -> list[Object]:
+        api_version, name = kind
+        return cluster.list(api_version, name, metadata_only=True).items
+
+    kinds = [(api_version, kind) for (_group, kind), api_version in one_version.items()]
+    named = {entry.ref for inventory in inventories for entry in inventory.entries}
+    found = (obj for items in side_by_side(read, kinds) for obj in items)
+    return {ref: obj for obj in found if (ref := ref_of(obj)) in named}

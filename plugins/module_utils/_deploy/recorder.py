@@ -1,0 +1,114 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing the records of a deployment into the cluster: the installation, its inventories and its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    API_VERSION,
+    INSTALLATION_NAME,
+    Installation,
+    inventory_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+RUNS_KEPT = 20
+
+
+class StaleInstallation(LifecycleError):
+    """Somebody else has changed the installation since it was read."""
+
+
+def timestamp(when: datetime | None = None) -> str:
+    """A moment as Kubernetes writes it (RFC 3339, UTC, seconds)."""
+    return (when or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def write_installation(cluster: Cluster, installation: Installation) -> None:
+    """Keep which release the cluster has; ``resource_version`` is the precondition where it is known.
+
+    Raises:
+        StaleInstallation: it was changed by somebody else in the meantime.
+    """
+    metadata: dict[str, Any] = {"name": INSTALLATION_NAME}
+    if installation.resource_version:
+        metadata["resourceVersion"] = installation.resource_version
+    status = {
+        "version": installation.version,
+        "target": installation.target,
+        "profile": installation.profile,
+        "digest": installation.digest,
+        "lastRun": installation.last_run,
+    }
+    record = {
+        "apiVersion": API_VERSION,
+        "kind": "Installation",
+        "metadata": metadata,
+        "status": {key: value for key, value in status.items() if value},
+    }
+    try:
+        cluster.apply(record, force=True)
+    except Conflict as conflict:
+        raise StaleInstallation(
+            "another deployment has begun on this cluster since the plan was made;"
+            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+        ) from conflict
+
+
+def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """Keep what a component consists of."""
+    for part in inventory_objects(inventory):
+        cluster.apply(part, force=True)
+
+
+def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
+    """Begin the record of a run."""
+    cluster.create(
+        {
+            "apiVersion": API_VERSION,
+            "kind": "Run",
+            "metadata": {"name": name},
+            "spec": dict(spec),
+            "status": {"state": "Running"},
+        }
+    )
+
+
+def note(cluster: Cluster, run: str, status: Mapping[str, Any]) -> None:
+    """Add to the record of a run: a JSON merge patch of its status."""
+    cluster.patch(API_VERSION, "Run", run, None, {"status": dict(status)})
+
+
+def read_run(cluster: Cluster, name: str) -> Object:
+    """The record of a run.
+
+    Raises:
+        LifecycleError: there is none of that name.
+    """
+    run = cluster.get(API_VERSION, "Run", name)
+    if run is None:
+        raise LifecycleError(
+            f"the cluster has no record of a run {name}: it was removed, or it belongs to another cluster;"
+            " `kubectl get runs.lifecycle.kyma-project.io` lists those that there are"
+        )
+    return run
+
+
+def read_runs(cluster: Cluster) -> list[Object]:
+    """The records of all runs, newest first."""
+    runs = cluster.list(API_VERSION, "Run").items
+    return sorted(runs, key=lambda run: str(run["spec"].get("startedAt", "")), reverse=True)
+
+
+def forget_old_runs(cluster: Cluster) -> None:
+    """Keep the newest runs only, so that the history stays bounded."""
+    for run in read_runs(cluster)[RUNS_KEPT:]:
+        cluster.delete(API_VERSION, "Run", run["metadata"]["name"])
