@@ -37,12 +37,8 @@ class Observed:
 
 def observe(cluster: Cluster) -> Observed:
     """Read a cluster's records and what they name: one request per kind, and two for the records."""
-    records = side_by_side(
-        lambda read: read(), [lambda: read_installation(cluster), lambda: read_inventories(cluster)]
-    )
-    installation, inventories = records
-    assert isinstance(installation, Installation)
-    assert isinstance(inventories, dict)
+    installation = read_installation(cluster)
+    inventories = read_inventories(cluster)
     return Observed(installation, inventories, read_metadata(cluster, inventories.values()))
 
 

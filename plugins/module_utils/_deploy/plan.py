@@ -1,0 +1,283 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a deployment would do, and why, as plain values: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields, diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import Stage
+
+
+@dataclass(frozen=True)
+class ObjectChange:
+    """What would happen to one object.
+
+    Attributes:
+        ref: what names it.
+        before: as it is, or None where there is none.
+        after: as it would be, or None where it would go.
+        replaced: whether it would be deleted and made anew.
+        unverified: the server could not be asked, as what it depends on doesn't exist yet.
+    """
+
+    ref: Ref
+    before: Object | None
+    after: Object | None
+    replaced: bool = False
+    unverified: bool = False
+
+    @property
+    def action(self) -> str:
+        """``create``, ``change``, ``replace`` or ``delete``."""
+        if self.after is None:
+            return "delete"
+        if self.replaced:
+            return "replace"
+        return "change" if self.before else "create"
+
+    @property
+    def fields(self) -> list[str]:
+        """Paths of the fields that would change; empty for what is created or deleted."""
+        return changed_fields(self.before, self.after) if self.before and self.after else []
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in a task's result."""
+        return {
+            "kind": self.ref.kind,
+            "group": self.ref.group,
+            "namespace": self.ref.namespace,
+            "name": self.ref.name,
+            "action": self.action,
+            "fields": self.fields,
+            "unverified": self.unverified,
+        }
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """Why a deployment must not begin.
+
+    Attributes:
+        component: the component it concerns, or empty.
+        message: what is wrong, on which object, and what to do, in a sentence.
+    """
+
+    component: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.component}: {self.message}" if self.component else self.message
+
+
+@dataclass(frozen=True)
+class MigrationPlan:
+    """What is known of one migration before it runs.
+
+    Attributes:
+        id: e.g. ``logging/grow-loki-volume``.
+        component: the component it belongs to, or ``global``.
+        phase: ``pre`` or ``post``.
+        verdict: ``needed``, ``not_needed`` or ``blocked``.
+        evidence: what in the cluster led to it.
+        seconds: how long its check took.
+        writes: what it would write.
+        slow: it has nothing to do and yet took long to say so.
+    """
+
+    id: str
+    component: str
+    phase: str
+    verdict: str
+    evidence: str
+    seconds: float = 0.0
+    writes: tuple[ObjectChange, ...] = ()
+    slow: bool = False
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in a task's result."""
+        return {
+            "id": self.id,
+            "component": self.component,
+            "phase": self.phase,
+            "verdict": self.verdict,
+            "evidence": self.evidence,
+            "seconds": round(self.seconds, 3),
+            "slow": self.slow,
+            "writes": [write.as_result() for write in self.writes],
+        }
+
+
+@dataclass(frozen=True)
+class ComponentPlan:
+    """What a deployment would do with one component.
+
+    Attributes:
+        name, namespace: of the component.
+        action: ``install``, ``upgrade``, ``drifted``, ``resume``, ``migrate``, ``unchanged`` or ``orphaned``.
+        changes: what would happen to its objects.
+        dropped: objects that the release no longer contains; they stay.
+        hooks: Helm hooks that are left out.
+        warnings: what a person should know.
+        objects: how many objects it consists of.
+    """
+
+    name: str
+    namespace: str
+    action: str
+    changes: tuple[ObjectChange, ...] = ()
+    dropped: tuple[Ref, ...] = ()
+    hooks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    objects: int = 0
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the run works on it."""
+        return self.action not in ("unchanged", "orphaned")
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in a task's result."""
+        return {
+            "name": self.name,
+            "namespace": self.namespace,
+            "action": self.action,
+            "objects": self.objects,
+            "changes": [change.as_result() for change in self.changes],
+            "dropped": [str(ref) for ref in self.dropped],
+            "hooks": list(self.hooks),
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a deployment of one release to one cluster would do.
+
+    Attributes:
+        version: the release.
+        previous: what the cluster has, or empty.
+        profile: of the release.
+        digest: of the release as it is rendered, with the options that matter.
+        components: the foundation first, then in the order of the release, then orphans.
+        migrations: all that were asked.
+        stages: in which tasks the components are worked on.
+        blockers: why it must not begin; all of them.
+        basis: the resourceVersion of the installation that the plan saw.
+        searched: the folders in which migrations were searched.
+    """
+
+    version: str
+    previous: str
+    profile: str
+    digest: str
+    components: tuple[ComponentPlan, ...]
+    migrations: tuple[MigrationPlan, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+    basis: str = ""
+    searched: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is anything to do."""
+        return (
+            self.version != self.previous
+            or any(component.takes_part for component in self.components)
+            or any(migration.verdict == "needed" for migration in self.migrations)
+        )
+
+    def global_migrations(self, phase: str) -> bool:
+        """Whether there are migrations of the whole deployment in a phase."""
+        return any(m.component == "global" and m.phase == phase for m in self.migrations)
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in the result of the task ``plan``, and as the task ``run`` takes it."""
+        return {
+            "version": self.version,
+            "previous": self.previous,
+            "profile": self.profile,
+            "digest": self.digest,
+            "basis": self.basis,
+            "needed": self.needed,
+            "global_pre": self.global_migrations("pre"),
+            "global_post": self.global_migrations("post"),
+            "components": [component.as_result() for component in self.components],
+            "migrations": [migration.as_result() for migration in self.migrations],
+            "stages": [
+                {"role": stage.role, "waves": [list(wave) for wave in stage.waves]} for stage in self.stages
+            ],
+            "blockers": [str(blocker) for blocker in self.blockers],
+            "searched": list(self.searched),
+        }
+
+    def diff(self) -> list[dict[str, str]]:
+        """Everything that would be written, as an Ansible diff."""
+        changes: list[ObjectChange] = []
+        for migration in self.migrations:
+            changes += migration.writes
+        for component in self.components:
+            changes += component.changes
+        return [diff_of(change.before, change.after) for change in changes]
+
+
+def count_words(changes: Sequence[ObjectChange]) -> str:
+    """``14 to create, 2 to change``, or ``no object changes``."""
+    counts: dict[str, int] = {}
+    for change in changes:
+        counts[change.action] = counts.get(change.action, 0) + 1
+    return ", ".join(f"{count} to {action}" for action, count in counts.items()) or "no object changes"
+
+
+def summary_of(plan: Plan) -> list[str]:
+    """A plan for people: a line for what matters, none for what doesn't."""
+    way = f"{plan.previous} → {plan.version}" if plan.previous else plan.version
+    profile = f" ({plan.profile})" if plan.profile else ""
+    if plan.blockers:
+        head = f"Kyma {way}{profile}: can't be deployed now"
+        return [head, *(f"  ✗ {blocker}" for blocker in plan.blockers)]
+    if not plan.needed:
+        counted = sum(component.objects for component in plan.components)
+        return [f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"]
+    lines = [f"Kyma {way}{profile}:"]
+    for migration in plan.migrations:
+        if migration.verdict == "needed":
+            what = count_words(migration.writes)
+            lines.append(f"  migrate   {migration.id} ({migration.phase}): {migration.evidence}; {what}")
+    width = max((len(component.name) for component in plan.components), default=0)
+    for component in plan.components:
+        if component.action == "unchanged":
+            continue
+        if component.action == "orphaned":
+            what = f"not in {plan.version}; stays as it is, with {component.objects} objects"
+        else:
+            what = count_words(component.changes)
+        lines.append(f"  {component.action:9} {component.name:{width}}  {what}")
+        lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
+        lines += [f"              note: {warning}" for warning in component.warnings]
+    unchanged = sum(1 for component in plan.components if component.action == "unchanged")
+    if unchanged:
+        lines.append(f"  unchanged {unchanged} components")
+    return lines
+
+
+def blocked_message(plan: Plan) -> str:
+    """Why a plan can't be carried out, for the message of a failed task."""
+    count = len(plan.blockers)
+    what = "1 reason" if count == 1 else f"{count} reasons"
+    listed = "\n".join(f"- {blocker}" for blocker in plan.blockers)
+    return f"Kyma {plan.version} can't be deployed now, for {what}; nothing was written:\n{listed}"
+
+
+def components_by_action(components: Iterable[ComponentPlan]) -> Mapping[str, list[str]]:
+    """Names of components by what would be done with them."""
+    found: dict[str, list[str]] = {}
+    for component in components:
+        found.setdefault(component.action, []).append(component.name)
+    return found

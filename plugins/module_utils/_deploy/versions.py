@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a release may follow the one that a cluster has: Kyma upgrades go one minor version at a time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Sequence[str] = ()) -> str:
+    """Why a release may not be deployed now, in a sentence for a person; empty where it may.
+
+    Args:
+        version: what was last deployed completely, or empty.
+        target: what is being deployed; differs from ``version`` while a deployment is open.
+        wanted: the release to deploy.
+        upgrades_from: the versions that it may follow; default: the same and the previous minor.
+    """
+    if target and target != version and wanted != target:
+        return (
+            f"the deployment of {target} was begun and has not ended, so components of it may be there already:"
+            f" deploy {target} again to end it"
+        )
+    if not version or wanted == version:
+        return ""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        current, next_ = Version(version), Version(wanted)
+    except InvalidVersion:
+        return ""
+    if next_ < current:
+        return f"{wanted} is older than {version}, which the cluster has: downgrades are never safe"
+    if upgrades_from:
+        if not any(_same_line(Version(base), current) for base in upgrades_from):
+            return f"{wanted} may follow {' or '.join(upgrades_from)}, and the cluster has {version}"
+        return ""
+    if next_.major != current.major or next_.minor - current.minor > 1:
+        between = f"{current.major}.{current.minor + 1}"
+        return (
+            f"{wanted} can't follow {version} directly, as upgrades go one minor version at a time:"
+            f" deploy {between} first"
+        )
+    return ""
+
+
+def _same_line(base: object, current: object) -> bool:
+    from packaging.version import Version
+
+    assert isinstance(base, Version)
+    assert isinstance(current, Version)
+    return current.release[: len(base.release)] == base.release
