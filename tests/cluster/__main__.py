@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import paths, processes, theirs
+from . import kind, paths, processes, theirs
 from .build import build
 from .console import say
 from .errors import ClusterError
@@ -31,6 +31,10 @@ def _do(options: argparse.Namespace) -> int:
     if options.verb == "build":
         build()
         return 0
+    if options.verb == "can-kind":
+        reason = kind.why_not()
+        say(reason or "kind can run here")
+        return 1 if reason else 0
     with turn(paths.STATE / "lock"):
         if options.verb == "up":
             _up(options.provider)
@@ -38,17 +42,22 @@ def _do(options: argparse.Namespace) -> int:
             _down(PROVIDERS if options.all or not options.provider else (options.provider,))
         else:
             say(processes.status())
+            say(kind.status())
     return 0
 
 
 def _up(provider: str | None) -> None:
     if provider is None and theirs.is_meant():
         theirs.up()
+    elif provider == "kind":
+        kind.up()
     else:
         processes.up()
 
 
 def _down(providers: Sequence[str]) -> None:
+    if "kind" in providers:
+        kind.down()
     if "processes" in providers:
         processes.down()
         paths.KUBECONFIG.unlink(missing_ok=True)
@@ -65,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--provider", choices=PROVIDERS, help="only this one")
     which.add_argument("--all", action="store_true", help="every one (the default)")
     verbs.add_parser("status", help="say what runs")
+    verbs.add_parser("can-kind", help="say whether kind can run here, by exit code and in a sentence")
     return parser
 
 

@@ -29,9 +29,9 @@ def build(modules: Iterable[Module] = ALWAYS, only: Sequence[str] | None = None)
 
 
 def _programs(module: Module, wanted: Sequence[str]) -> None:
-    digest = _digest([module.folder / "go.mod", module.folder / "go.sum"], module.linker_flags())
+    now = digest([module.folder / "go.mod", module.folder / "go.sum"], module.linker_flags())
     stamps = _stamps()
-    missing = [name for name in wanted if stamps.get(name) != digest or not (paths.BIN / name).exists()]
+    missing = [name for name in wanted if stamps.get(name) != now or not (paths.BIN / name).exists()]
     if not missing:
         return
     go = golang.find()
@@ -56,7 +56,7 @@ def _programs(module: Module, wanted: Sequence[str]) -> None:
         for name in missing:
             built = Path(folder) / _built_name(module.packages[name])
             shutil.move(built, paths.BIN / name)
-            stamps[name] = digest
+            stamps[name] = now
     _write_stamps(stamps)
 
 
@@ -71,12 +71,12 @@ def module_folder(module: Module, path: str) -> Path:
 def _kwok_files() -> None:
     own = sorted(paths.STAGES.glob("*.yaml"))
     source = Path(kwokfiles.__file__)
-    digest = _digest([KUBERNETES.folder / "go.mod", source, *own], "")
+    now = digest([KUBERNETES.folder / "go.mod", source, *own], "")
     stamps = _stamps()
-    if stamps.get("kwok files") == digest and kwokfiles.complete(paths.KWOK_FILES):
+    if stamps.get("kwok files") == now and kwokfiles.complete(paths.KWOK_FILES):
         return
     kwokfiles.write(module_folder(KUBERNETES, "sigs.k8s.io/kwok"), own, paths.KWOK_FILES)
-    _write_stamps({**stamps, "kwok files": digest})
+    _write_stamps({**stamps, "kwok files": now})
 
 
 def _built_name(package: str) -> str:
@@ -97,8 +97,9 @@ def _write_stamps(stamps: Mapping[str, str]) -> None:
     STAMPS.write_text(json.dumps(stamps, indent=1, sort_keys=True), encoding="utf-8")
 
 
-def _digest(files: Iterable[Path], more: str) -> str:
-    digest = hashlib.sha256(more.encode())
+def digest(files: Iterable[Path], more: str) -> str:
+    """Return what changes whenever one of the files, or the text, does."""
+    whole = hashlib.sha256(more.encode())
     for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
+        whole.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return whole.hexdigest()

@@ -1,0 +1,140 @@
+"""A container engine: the one that answers already, or a dockerd of our own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import daemon, packages, paths
+from .command import output
+from .console import timed
+from .errors import ClusterError
+from .state import State
+
+RUN = paths.KIND / "run"
+SOCKET = RUN / "docker.sock"
+DATA = paths.KIND / "docker"
+LOG = paths.LOGS / "dockerd.log"
+
+# A socket's path has room for 108 bytes; the longest one that dockerd makes below RUN needs this many.
+LONGEST_NAME_BELOW_RUN = 45
+SYS_RESOURCE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How to talk to an engine."""
+
+    ours: bool
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def docker(self, *arguments: str | Path) -> str:
+        """Run the docker command line."""
+        return output([packages.find("docker") or "docker", *arguments], env=self.environment)
+
+
+def running() -> Engine | None:
+    """Return the engine that answers: our own, or the user's."""
+    candidates = (
+        [Engine(ours=True, environment={"DOCKER_HOST": f"unix://{SOCKET}"})] if SOCKET.exists() else []
+    )
+    candidates.append(Engine(ours=False))
+    return next((each for each in candidates if _answers(each)), None)
+
+
+def start(state: State) -> Engine:
+    """Start a dockerd of our own."""
+    if len(str(RUN)) + LONGEST_NAME_BELOW_RUN > 107:
+        raise ClusterError(
+            f"{RUN} is too long a path for the engine's sockets: use a checkout with a shorter path."
+        )
+    packages.need("dockerd", "docker", "iptables")
+    RUN.mkdir(parents=True, exist_ok=True)
+    engine = Engine(ours=True, environment={"DOCKER_HOST": f"unix://{SOCKET}"})
+    with timed("starting a container engine"):
+        started = daemon.start("dockerd", _command(), LOG, env={"PATH": packages.SEARCH_PATH})
+        state.add(started)
+        deadline = time.monotonic() + 60
+        while not _answers(engine):
+            if not started.alive() or time.monotonic() > deadline:
+                raise ClusterError(
+                    f"The container engine doesn't start; the end of {LOG}:\n{daemon.tail(LOG)}"
+                )
+            time.sleep(0.2)
+    return engine
+
+
+def _command() -> list[str | Path]:
+    command: list[str | Path] = [
+        packages.find("dockerd") or "dockerd",
+        f"--host=unix://{SOCKET}",
+        f"--data-root={DATA}",
+        f"--exec-root={RUN}",
+        f"--pidfile={RUN / 'dockerd.pid'}",
+        "--bridge=none",
+        f"--default-address-pool=base={_network()},size=24",
+    ]
+    if not _has(SYS_RESOURCE):
+        command += [f"--add-runtime=limited={_limited_runtime()}", "--default-runtime=limited"]
+    return command
+
+
+def _network() -> str:
+    """Give each checkout a network of its own: the engines don't know of each other."""
+    number = hashlib.sha256(str(paths.ROOT).encode()).digest()[0] % 100
+    return f"10.{100 + number}.0.0/16"
+
+
+def _has(capability: int) -> bool:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    mask = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
+    return bool(int(mask, 16) & capability)
+
+
+def _limited_runtime() -> Path:
+    """Write a program that dockerd can start as its runtime."""
+    script = RUN / "runc-limited"
+    runc = packages.find("runc")
+    script.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -I -S "{paths.HERE / "limitedruntime.py"}" "{runc}" "$@"\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return script
+
+
+def _answers(engine: Engine) -> bool:
+    docker = packages.find("docker")
+    if docker is None:
+        return False
+    try:
+        done = subprocess.run(
+            [docker, "version", "--format", "{{.Server.Version}}"],
+            env={**os.environ, **engine.environment},
+            capture_output=True,
+            check=False,
+            timeout=20,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def why_not() -> str:
+    """Say in a sentence why there can be no engine here, or nothing if there can be one."""
+    if running():
+        return ""
+    if not sys.platform.startswith("linux"):
+        return "kind needs a container engine: start Docker."
+    if os.geteuid() != 0:
+        return "kind needs a container engine: none answers, and only root can start one."
+    missing = [name for name in ("dockerd", "docker", "iptables") if packages.find(name) is None]
+    if missing and shutil.which("apt-get") is None:
+        return f"kind needs a container engine: none answers, and there is no {missing[0]} here to start one."
+    return ""

@@ -1,0 +1,164 @@
+"""kind: a Kubernetes whose node is a container, for everything that needs real containers.
+
+kwok plays extra nodes beside it, and those are where ordinary pods go: the real node has a taint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import shutil
+from pathlib import Path
+
+import yaml
+
+from . import build, certificates, daemon, engine, kindconfig, kwok, leftovers, nodeimage, paths, ports
+from .command import output, watched
+from .console import say, timed
+from .engine import Engine
+from .errors import ClusterError
+from .programs import KIND
+from .state import State
+
+STATE_FILE = paths.KIND / "state.json"
+NAME = "kyma-" + hashlib.sha256(str(paths.ROOT).encode()).hexdigest()[:6]
+NODE = f"{NAME}-control-plane"
+TAINT = "node-role.kubernetes.io/control-plane=:NoExecute"
+
+
+def up() -> None:
+    """Start the cluster, or reuse the one that runs."""
+    reason = why_not()
+    if reason:
+        raise ClusterError(reason)
+    build.build()
+    state = State.read(STATE_FILE)
+    if state.all_alive() and _ready():
+        say(f"the kind cluster runs already: KUBECONFIG={paths.KIND_KUBECONFIG}")
+        return
+    down()
+    try:
+        _start(State(STATE_FILE))
+    except BaseException:
+        down()
+        raise
+    say(f"the kind cluster is ready: KUBECONFIG={paths.KIND_KUBECONFIG}")
+
+
+def down() -> None:
+    """End the cluster, and the engine if it is ours."""
+    if not paths.KIND.exists():
+        return
+    state = State.read(STATE_FILE)
+    kwoks = [item for item in state.daemons if item.name == "kwok"]
+    daemon.stop_all(kwoks)
+    running = engine.running()
+    if running:
+        _kind(running, "delete", "cluster", "--name", NAME)
+        if running.ours:
+            running.docker("network", "prune", "--force")
+    daemon.stop_all([item for item in state.daemons if item not in kwoks])
+    leftovers.remove(engine.RUN, paths.KIND)
+    shutil.rmtree(paths.KIND)
+
+
+def status() -> str:
+    """Say in a line what runs."""
+    state = State.read(STATE_FILE)
+    if not paths.KIND_KUBECONFIG.exists():
+        return "kind: not started"
+    if state.all_alive() and _ready():
+        return f"kind: ready, KUBECONFIG={paths.KIND_KUBECONFIG}"
+    return f"kind: doesn't answer; `up --provider kind` starts a new one, the logs are in {paths.LOGS}"
+
+
+def why_not() -> str:
+    """Say in a sentence why kind can't run here, or nothing if it can."""
+    if platform.system() == "Windows":
+        return "kind needs Linux or a Mac here."
+    return engine.why_not()
+
+
+def _start(state: State) -> None:
+    paths.KIND.mkdir(parents=True, exist_ok=True, mode=0o700)
+    running = engine.running() or engine.start(state)
+    state.facts = {"own_engine": running.ours}
+    state.write()
+    image = _image(running)
+    config = paths.KIND / "kind.yaml"
+    config.write_text(yaml.safe_dump(kindconfig.cluster(image == nodeimage.NAME)), encoding="utf-8")
+    kubeconfig = paths.KIND_KUBECONFIG
+    with timed("creating the kind cluster"):
+        create = ["create", "cluster", "--name", NAME, "--image", image, "--config", str(config)]
+        _kind(running, *create, "--kubeconfig", str(kubeconfig), "--wait", "180s")
+    if image != nodeimage.NAME:
+        _load_busybox(running)
+    with timed("adding kwok's nodes"):
+        output(
+            [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}", "taint", "--overwrite", "node", NODE, TAINT]
+        )
+        own = _kubeconfig_of_kwok(running)
+        state.add(daemon.start("kwok", kwok.command(own, ports.free(1)[0]), paths.LOGS / "kwok-of-kind.log"))
+        kwok.add_nodes(own)
+        kwok.wait_for_nodes(own)
+
+
+def _image(running: Engine) -> str:
+    """Return the node image to use: kind's, where it can be pulled, else one of our own."""
+    pulled = _image_of_kind()
+    try:
+        running.docker("pull", "--quiet", pulled)
+    except ClusterError:
+        say("kind's node image can't be pulled here: using one of our own")
+    else:
+        return pulled
+    archive = nodeimage.make()
+    with timed("importing the node image"):
+        entrypoint = 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]'
+        changes = [
+            f"--change={each}" for each in (entrypoint, "ENV container=docker", "STOPSIGNAL SIGRTMIN+3")
+        ]
+        running.docker("import", *changes, archive, nodeimage.NAME)
+    return nodeimage.NAME
+
+
+def _image_of_kind() -> str:
+    source = build.module_folder(KIND, "sigs.k8s.io/kind") / "pkg/apis/config/defaults/image.go"
+    return next(
+        line.split('"')[1]
+        for line in source.read_text(encoding="utf-8").splitlines()
+        if line.startswith("const Image = ")
+    )
+
+
+def _load_busybox(running: Engine) -> None:
+    running.docker("pull", "--quiet", "busybox:stable-musl")
+    running.docker("tag", "busybox:stable-musl", nodeimage.BUSYBOX_NAME)
+    _kind(running, "load", "docker-image", nodeimage.BUSYBOX_NAME, "--name", NAME)
+
+
+def _kubeconfig_of_kwok(running: Engine) -> Path:
+    """Give kwok a name of its own, so that the audit log can leave it out."""
+    kubeadm = ["kubeadm", "kubeconfig", "user", "--client-name=kwok", "--org=system:masters"]
+    made = yaml.safe_load(running.docker("exec", NODE, *kubeadm, "--config=/kind/kubeadm.conf"))
+    admin = yaml.safe_load(paths.KIND_KUBECONFIG.read_text(encoding="utf-8"))
+    made["clusters"][0]["cluster"]["server"] = admin["clusters"][0]["cluster"]["server"]
+    target = paths.KIND / "kwok.kubeconfig"
+    certificates.write_private(target, yaml.safe_dump(made))
+    return target
+
+
+def _ready() -> bool:
+    try:
+        ask: list[str | Path] = [
+            paths.BIN / "kubectl",
+            f"--kubeconfig={paths.KIND_KUBECONFIG}",
+            "--request-timeout=5s",
+        ]
+        return output([*ask, "get", "--raw=/readyz"]).strip() == "ok"
+    except ClusterError:
+        return False
+
+
+def _kind(running: Engine, *arguments: str) -> None:
+    watched("kind", [paths.BIN / "kind", *arguments], env=running.environment)

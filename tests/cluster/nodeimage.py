@@ -1,0 +1,243 @@
+"""A node image for kind of our own, for machines that can't pull the one of kind's authors.
+
+Debian's base system, the files that kind's own base image has (from the Go module cache), the programs built
+here and, as image archives that containerd imports when it starts, the control plane's containers.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from . import build, ociarchive, packages, paths
+from .command import output, watched
+from .console import timed
+from .errors import ClusterError
+from .programs import CONTAINERD, HELM, KIND, KUBERNETES
+
+FOLDER = paths.BUILD / "kind"
+ARCHIVE = FOLDER / "node-image.tar"
+NAME = "kyma.local/node:own"
+BUSYBOX_NAME = "kyma.local/busybox:1"
+
+# systemd 252 of this release runs on machines with cgroup v1 as well; that of the next one doesn't.
+SUITE = "bookworm"
+PACKAGES = (
+    "busybox-static",
+    "ca-certificates",
+    "conntrack",
+    "containernetworking-plugins",
+    "curl",
+    "dbus",
+    "ethtool",
+    "iproute2",
+    "iptables",
+    "jq",
+    "kmod",
+    "nftables",
+    "procps",
+    "runc",
+    "socat",
+    "systemd",
+)
+CNI_PLUGINS = ("host-local", "loopback", "portmap", "ptp")
+PROGRAMS = {
+    "usr/bin": ("kubeadm", "kubectl", "kubelet"),
+    "usr/local/bin": ("containerd", "containerd-shim-runc-v2", "ctr"),
+}
+SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
+
+POD_SUBNET = "10.244.0.0/16"
+IMPORT = (
+    "/bin/sh -c 'for archive in /kind/images/*.tar; do"
+    " /usr/local/bin/ctr --namespace=k8s.io images import $archive; done'"
+)
+# What only a process with CAP_SYS_RESOURCE may ask for; nothing here needs it.
+PRIVILEGED_SETTINGS = ("LimitNPROC=", "LimitCORE=", "LimitNOFILE=", "OOMScoreAdjust=")
+
+
+def make() -> Path:
+    """Return the image's archive; build it if something changed."""
+    build.build((KUBERNETES, HELM, KIND, CONTAINERD))
+    base = _base_system()
+    stamp = FOLDER / "node-image.stamp"
+    digest = _digest()
+    if ARCHIVE.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
+        return ARCHIVE
+    stamp.unlink(missing_ok=True)
+    node = _emptied(FOLDER / "node")
+    with timed("building the node image"):
+        output(["tar", "-xf", base, "-C", node])
+        _add_files_of_kind(node)
+        _set_up_systemd(node)
+        _set_up_containerd(node)
+        _add_programs(node)
+        _add_network(node)
+        _add_kind_facts(node)
+        _add_images(node)
+        watched("tar", ["tar", "--numeric-owner", "-C", node, "-cf", ARCHIVE, "."])
+        shutil.rmtree(node)
+    stamp.write_text(digest, encoding="utf-8")
+    return ARCHIVE
+
+
+def _base_system() -> Path:
+    """Return an archive of Debian's base system with what a node needs."""
+    archive = FOLDER / f"debian-{build.digest((), ' '.join([SUITE, *PACKAGES]))[:12]}.tar"
+    if archive.exists():
+        return archive
+    packages.need("debootstrap")
+    root = _emptied(FOLDER / "debian")
+    include = f"--include={','.join(PACKAGES)}"
+    command = [packages.find("debootstrap") or "debootstrap", "--variant=minbase", include, SUITE, root]
+    with timed(f"getting a base system, Debian {SUITE}"):
+        watched("debootstrap", command, env={"PATH": packages.SEARCH_PATH})
+        for folder in ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man"):
+            _emptied(root / folder)
+        draft = archive.with_suffix(".new")
+        watched("tar", ["tar", "--numeric-owner", "-C", root, "-cf", draft, "."])
+        draft.replace(archive)
+        shutil.rmtree(root)
+    return archive
+
+
+def _add_files_of_kind(node: Path) -> None:
+    files = build.module_folder(KIND, "sigs.k8s.io/kind") / "images" / "base" / "files"
+    for source in sorted(files.rglob("*")):
+        target = node / source.relative_to(files)
+        if source.is_dir():
+            target.mkdir(exist_ok=True, mode=0o755)
+        else:
+            target.unlink(missing_ok=True)
+            shutil.copyfile(source, target)
+            target.chmod(0o755 if target.parent.name == "bin" else 0o644)
+
+
+def _set_up_systemd(node: Path) -> None:
+    """Start nothing but what a node needs."""
+    system = node / "lib" / "systemd" / "system"
+    wanted = [*system.glob("multi-user.target.wants/*"), *system.glob("local-fs.target.wants/*")]
+    wanted += [*system.glob("basic.target.wants/*"), *system.glob("sockets.target.wants/*udev*")]
+    wanted += [*system.glob("sockets.target.wants/*initctl*")]
+    wanted += [*system.glob("sysinit.target.wants/systemd-tmpfiles-setup.service")]
+    wanted += [*(node / "etc/systemd/system").glob("*.wants/*")]
+    for link in wanted:
+        link.unlink()
+    (node / "usr/sbin/init").symlink_to("/usr/lib/systemd/systemd")
+    (node / "etc/systemd/system/systemd-binfmt.service").symlink_to("/dev/null")
+    enabled = node / "etc/systemd/system/multi-user.target.wants"
+    enabled.mkdir(parents=True, exist_ok=True)
+    for name in ("containerd", "kubelet", "undo-mount-hacks"):
+        (enabled / f"{name}.service").symlink_to(f"/etc/systemd/system/{name}.service")
+    with (node / "etc/systemd/journald.conf").open("a", encoding="utf-8") as file:
+        file.write("ReadKMsg=no\n")
+    (node / "etc/kubernetes/manifests").mkdir(parents=True, exist_ok=True)
+
+
+def _set_up_containerd(node: Path) -> None:
+    """Import the images when it starts, and don't ask for what the machine may withhold."""
+    unit = node / "etc/systemd/system/containerd.service"
+    lines = []
+    for line in unit.read_text(encoding="utf-8").splitlines():
+        if not line.startswith(PRIVILEGED_SETTINGS):
+            lines.append(line)
+        if line.startswith("ExecStart="):
+            lines.append(f"ExecStartPost={IMPORT}")
+    unit.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    config = node / "etc/containerd/config.toml"
+    text = config.read_text(encoding="utf-8")
+    text = text.replace("restrict_oom_score_adj = false", "restrict_oom_score_adj = true")
+    config.write_text(text, encoding="utf-8")
+    specification = json.loads(output([paths.BIN / "ctr", "oci", "spec"]))
+    hook = {"path": "/kind/bin/mount-product-files.sh"}
+    specification.setdefault("hooks", {}).setdefault("createContainer", []).append(hook)
+    specification["process"].pop("rlimits", None)
+    (node / "etc/containerd/cri-base.json").write_text(json.dumps(specification), encoding="utf-8")
+
+
+def _add_programs(node: Path) -> None:
+    for folder, names in PROGRAMS.items():
+        for name in names:
+            shutil.copy(paths.BIN / name, node / folder / name)
+
+
+def _add_network(node: Path) -> None:
+    """Give pods addresses of one bridge-less network: a node is all there is."""
+    plugins = node / "opt/cni/bin"
+    plugins.mkdir(parents=True)
+    for name in CNI_PLUGINS:
+        shutil.copy(node / "usr/lib/cni" / name, plugins / name)
+    ipam = {"type": "host-local", "ranges": [[{"subnet": POD_SUBNET}]], "routes": [{"dst": "0.0.0.0/0"}]}
+    ptp = {"type": "ptp", "ipMasq": True, "ipam": ipam}
+    portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
+    network = {"cniVersion": "0.4.0", "name": "pods", "plugins": [ptp, portmap]}
+    folder = node / "etc/cni/net.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "10-pods.conflist").write_text(json.dumps(network, indent=1), encoding="utf-8")
+
+
+def _add_kind_facts(node: Path) -> None:
+    """Write what kind reads from a node image."""
+    (node / "kind/version").write_text(KUBERNETES.version("k8s.io/kubernetes"), encoding="utf-8")
+    manifests = node / "kind/manifests"
+    manifests.mkdir()
+    shutil.copyfile(paths.KWOK_FILES / "storage-class.yaml", manifests / "default-storage.yaml")
+    empty = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "no-cni", "namespace": "kube-system"},
+    }
+    (manifests / "default-cni.yaml").write_text(yaml.safe_dump(empty), encoding="utf-8")
+
+
+def _add_images(node: Path) -> None:
+    folder = node / "kind/images"
+    folder.mkdir()
+    busybox = {"bin/busybox": node / "bin/busybox"}
+    for name in _kubernetes_images():
+        program = name.rpartition("/")[2].partition(":")[0]
+        if program in SERVERS:
+            files = {f"usr/local/bin/{program}": paths.BIN / program}
+            ociarchive.write(folder / f"{program}.tar", [name], files, [f"/usr/local/bin/{program}"])
+        elif program == "pause":
+            pause = [name, _sandbox_image(node)]
+            ociarchive.write(
+                folder / "pause.tar", pause, busybox, ["/bin/busybox", "tail", "-f", "/dev/null"]
+            )
+    applets = output([paths.BUILD / "kind/node/bin/busybox", "--list"]).split()
+    links = {f"bin/{applet}": "busybox" for applet in applets if applet != "busybox"}
+    ociarchive.write(folder / "busybox.tar", [BUSYBOX_NAME], busybox, [], links)
+
+
+def _kubernetes_images() -> list[str]:
+    version = KUBERNETES.version("k8s.io/kubernetes")
+    return output(
+        [paths.BIN / "kubeadm", "config", "images", "list", "--kubernetes-version", version]
+    ).split()
+
+
+def _sandbox_image(node: Path) -> str:
+    for line in (node / "etc/containerd/config.toml").read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == "sandbox_image":
+            return value.strip().strip('"')
+    raise ClusterError(
+        "kind's configuration of containerd names no sandbox_image any more: adapt nodeimage.py."
+    )
+
+
+def _emptied(folder: Path) -> Path:
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _digest() -> str:
+    modules: Iterable[Path] = [module.folder / "go.sum" for module in (KUBERNETES, KIND, CONTAINERD)]
+    sources = [Path(__file__), Path(ociarchive.__file__)]
+    return build.digest([*modules, *sources], " ".join(PACKAGES))

@@ -1,0 +1,58 @@
+"""Programs of the operating system, and the Debian packages that have them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from .command import watched
+from .console import timed
+from .errors import ClusterError
+
+# Where root's programs lie is not on everybody's PATH.
+SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+
+PACKAGES = {
+    "debootstrap": ("debootstrap", "debian-archive-keyring"),
+    "docker": ("docker.io", "docker-cli"),
+    "dockerd": ("docker.io",),
+    "iptables": ("iptables",),
+}
+
+
+def find(program: str) -> Path | None:
+    """Return where a program lies, if it is installed."""
+    found = shutil.which(program, path=SEARCH_PATH)
+    return Path(found) if found else None
+
+
+def need(*programs: str) -> None:
+    """Install what is missing, or say what the user should install."""
+    missing = [program for program in programs if find(program) is None]
+    if not missing:
+        return
+    wanted = sorted({package for program in missing for package in PACKAGES[program]})
+    if os.geteuid() != 0 or find("apt-get") is None:
+        raise ClusterError(
+            f"{' and '.join(missing)} missing: install it ({', '.join(wanted)} on Debian) and try again."
+        )
+    environment = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    with timed(f"installing {', '.join(wanted)}"):
+        watched("apt-get update", ["apt-get", "update"], env=environment)
+        available = [package for package in wanted if _is_known(package)]
+        install = ["apt-get", "install", "--yes", "--no-install-recommends", *available]
+        watched("apt-get install", install, env=environment)
+    still = [program for program in missing if find(program) is None]
+    if still:
+        raise ClusterError(
+            f"Installing {', '.join(available)} didn't bring {still[0]}: install it and try again."
+        )
+
+
+def _is_known(package: str) -> bool:
+    try:
+        watched("apt-cache", ["apt-cache", "show", package])
+    except ClusterError:
+        return False
+    return True
