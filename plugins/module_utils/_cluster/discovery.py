@@ -1,0 +1,155 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which kinds a server serves: fetched when first needed, shared by all threads, refreshed on a miss."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
+
+AGGREGATED = ",".join(
+    f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+    for version in ("v2", "v2beta1")
+)
+"""Aggregated discovery (KEP-3352): everything in two answers; a server without it sends the plain ones."""
+ACCEPT = AGGREGATED + ",application/json"
+SHORTEST_AGE = 0.5
+"""Seconds between two refreshes: a miss is asked for in loops, and a new CRD takes about a second."""
+
+Document = Mapping[str, Any]
+Fetch = Callable[[str, str], Document]
+"""Reads a path with an Accept header, and answers with the decoded document."""
+Table = dict[tuple[str, str], Resource]
+
+
+class Discovery:
+    """What one API server serves."""
+
+    def __init__(self, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetch = fetch
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._table: Table | None = None
+        self._fetched_at = 0.0
+
+    def find(self, api_version: str, kind: str) -> Resource | None:
+        """The resource of a kind, or None where the server does not serve it."""
+        table = self._current()
+        found = table.get((api_version, kind))
+        if found is None:
+            found = self.refresh().get((api_version, kind))
+        return found
+
+    def refresh(self) -> Table:
+        """Ask the server again, unless somebody just did."""
+        with self._lock:
+            if self._table is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
+                self._table = self._read()
+                self._fetched_at = self._clock()
+            return self._table
+
+    def _current(self) -> Table:
+        return self._table if self._table is not None else self.refresh()
+
+    def _read(self) -> Table:
+        core, groups = side_by_side(
+            [lambda: self._fetch("/api", ACCEPT), lambda: self._fetch("/apis", ACCEPT)]
+        )
+        table: Table = {}
+        missing: list[str] = []
+        for document in (core, groups):
+            if document.get("kind") == "APIGroupDiscoveryList":
+                table.update(aggregated_table(document))
+            else:
+                missing.extend(group_versions(document))
+        for document in side_by_side([self._reader_of(version) for version in missing]):
+            table.update(group_version_table(document))
+        return table
+
+    def _reader_of(self, api_version: str) -> Callable[[], Document]:
+        path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        return lambda: self._fetch(path, "application/json")
+
+
+def aggregated_table(document: Document) -> Table:
+    """The kinds in an APIGroupDiscoveryList; the first resource of a kind counts."""
+    table: Table = {}
+    for group in document.get("items") or ():
+        name = (group.get("metadata") or {}).get("name") or ""
+        for version in group.get("versions") or ():
+            api_version = f"{name}/{version['version']}" if name else version["version"]
+            for entry in version.get("resources") or ():
+                kind = (entry.get("responseKind") or {}).get("kind")
+                if kind:
+                    resource = Resource(
+                        api_version=api_version,
+                        kind=kind,
+                        plural=entry["resource"],
+                        namespaced=entry.get("scope") == "Namespaced",
+                        verbs=frozenset(entry.get("verbs") or ()),
+                    )
+                    table.setdefault((api_version, kind), resource)
+    return table
+
+
+def group_versions(document: Document) -> list[str]:
+    """The apiVersions in an APIVersions (``/api``) or an APIGroupList (``/apis``)."""
+    if document.get("kind") == "APIVersions":
+        return list(document.get("versions") or ())
+    return [
+        version["groupVersion"]
+        for group in document.get("groups") or ()
+        for version in group.get("versions") or ()
+    ]
+
+
+def group_version_table(document: Document) -> Table:
+    """The kinds in an APIResourceList, leaving out subresources."""
+    api_version = document.get("groupVersion") or ""
+    table: Table = {}
+    for entry in document.get("resources") or ():
+        if "/" not in entry["name"]:
+            resource = Resource(
+                api_version=api_version,
+                kind=entry["kind"],
+                plural=entry["name"],
+                namespaced=bool(entry.get("namespaced")),
+                verbs=frozenset(entry.get("verbs") or ()),
+            )
+            table.setdefault((api_version, entry["kind"]), resource)
+    return table
+
+
+def side_by_side(readers: Iterable[Callable[[], Document]], threads: int = 8) -> list[Document]:
+    """Call all readers, some at a time, and give their answers in order; the first error is raised."""
+    waiting = list(enumerate(readers))
+    answers: list[Document] = [{} for _ in waiting]
+    errors: list[BaseException] = []
+    lock = threading.Lock()
+    queue = iter(waiting)
+
+    def work() -> None:
+        while not errors:
+            with lock:
+                position, reader = next(queue, (-1, None))
+            if reader is None:
+                return
+            try:
+                answers[position] = reader()
+            except BaseException as error:
+                errors.append(error)
+
+    helpers = [threading.Thread(target=work, daemon=True) for _ in range(min(threads, len(waiting)) - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[0]
+    return answers

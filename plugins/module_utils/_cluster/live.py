@@ -1,0 +1,390 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The live form of the seam: a real API server over HTTP."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Event,
+    ExecResult,
+    Object,
+    Page,
+    Resource,
+    group_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.discovery import Discovery
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Gone,
+    KindNotServed,
+    NotFound,
+    Unreachable,
+    api_error,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+PAGE_ITEMS = 500
+METADATA_PAGE_ITEMS = 5000
+"""Metadata is small: one request per kind is worth more than a small answer."""
+SERVING_SECONDS = 3.0
+"""How long a kind that discovery names may answer 404: a new CRD takes about a second to be served."""
+SERVING_POLL_SECONDS = 0.1
+
+T = TypeVar("T")
+
+
+class LiveCluster(Cluster):
+    """A cluster over HTTP; all its forms share connections, discovery and counters."""
+
+    def __init__(
+        self, transport: Transport, *, discovery: Discovery | None = None, field_manager: str = FIELD_MANAGER
+    ) -> None:
+        self._transport = transport
+        self._discovery = discovery or Discovery(self._fetch_discovery)
+        self._field_manager = field_manager
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How many HTTP requests were made over this connection, by method."""
+        return self._transport.requests
+
+    def with_field_manager(self, name: str) -> LiveCluster:
+        return LiveCluster(self._transport, discovery=self._discovery, field_manager=name)
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        return self._discovery.find(api_version, kind)
+
+    def server_version(self) -> str:
+        answer = self._transport.request("read the server's version", "GET", "/version")
+        return str(answer.json()["gitVersion"])
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        resource = self.resource(api_version, kind)
+        if resource is None:
+            return None
+        action = describe("get", kind, name, namespace)
+        path = path_of(resource, namespace, name)
+        try:
+            return self._while_served(resource, lambda: self._transport.request(action, "GET", path).json())
+        except (NotFound, KindNotServed):
+            return None
+
+    def list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+        metadata_only: bool = False,
+    ) -> Page:
+        resource = self.resource(api_version, kind)
+        if resource is None:
+            return Page([], "")
+        query = [("labelSelector", label_selector), ("fieldSelector", field_selector)]
+        limit = METADATA_PAGE_ITEMS if metadata_only else PAGE_ITEMS
+        try:
+            return self._while_served(
+                resource, lambda: self._list(resource, namespace, query, limit, metadata_only)
+            )
+        except KindNotServed:
+            return Page([], "")
+        except Gone:
+            # The continue token has run out between two pages: read all at once, which can't.
+            return self._list(resource, namespace, query, 0, metadata_only)
+
+    def _list(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        query: Sequence[tuple[str, str]],
+        limit: int,
+        metadata_only: bool,
+    ) -> Page:
+        action = describe("list", resource.kind, "", namespace)
+        path = collection_path(resource, namespace)
+        items: list[Object] = []
+        token = ""
+        while True:
+            answer = self._transport.request(
+                action,
+                "GET",
+                path,
+                query=[*query, ("limit", str(limit) if limit else ""), ("continue", token)],
+                accept=METADATA_ONLY if metadata_only else "application/json",
+            ).json()
+            items.extend(answer.get("items") or ())
+            meta = answer.get("metadata") or {}
+            token = meta.get("continue") or ""
+            if not token:
+                whole = [named(item, resource) for item in items]
+                return Page(whole, str(meta.get("resourceVersion") or ""))
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        resource, namespace, name = self._target(obj)
+        query = [
+            ("fieldManager", self._field_manager),
+            ("fieldValidation", "Warn"),
+            ("force", "true" if force else ""),
+            ("dryRun", "All" if dry_run else ""),
+        ]
+        return self._while_served(
+            resource,
+            lambda: self._transport.request(
+                describe("apply", resource.kind, name, namespace),
+                "PATCH",
+                path_of(resource, namespace, name),
+                query=query,
+                body=obj,
+                content_type="application/apply-patch+yaml",
+                repeatable=True,
+            ).json(),
+        )
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        resource, namespace, name = self._target(obj)
+        query = [
+            ("fieldManager", self._field_manager),
+            ("fieldValidation", "Warn"),
+            ("dryRun", "All" if dry_run else ""),
+        ]
+        return self._while_served(
+            resource,
+            lambda: self._transport.request(
+                describe("create", resource.kind, name, namespace),
+                "POST",
+                collection_path(resource, namespace, required=True),
+                query=query,
+                body=obj,
+                repeatable=dry_run,
+            ).json(),
+        )
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        resource = self._served(api_version, kind)
+        merge = isinstance(patch, Mapping)
+        query = [
+            ("fieldManager", self._field_manager),
+            ("fieldValidation", "Warn"),
+            ("dryRun", "All" if dry_run else ""),
+        ]
+        return self._while_served(
+            resource,
+            lambda: self._transport.request(
+                describe("patch", kind, name, namespace),
+                "PATCH",
+                path_of(resource, namespace, name, subresource),
+                query=query,
+                body=patch,
+                content_type="application/merge-patch+json" if merge else "application/json-patch+json",
+                repeatable=dry_run,
+            ).json(),
+        )
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> bool:
+        resource = self._served(api_version, kind)
+        options: Object = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": propagation,
+        }
+        preconditions = {"uid": uid, "resourceVersion": resource_version}
+        if any(preconditions.values()):
+            options["preconditions"] = {key: value for key, value in preconditions.items() if value}
+        if dry_run:
+            options["dryRun"] = ["All"]
+        try:
+            self._transport.request(
+                describe("delete", kind, name, namespace),
+                "DELETE",
+                path_of(resource, namespace, name),
+                body=options,
+                repeatable=dry_run,
+            )
+        except NotFound:
+            return False
+        return True
+
+    def watch(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        seconds: float,
+        field_selector: str = "",
+    ) -> Iterator[Event]:
+        end = time.monotonic() + seconds
+        resource = self.resource(api_version, kind)
+        while resource is None:
+            # Nothing of it can happen until it is served; coming back at once would make callers spin.
+            if time.monotonic() >= end:
+                return
+            time.sleep(min(0.5, max(0.0, end - time.monotonic())))
+            resource = self.resource(api_version, kind)
+        action = describe("watch", kind, "", namespace)
+        path = collection_path(resource, namespace)
+        failures = 0
+        while (left := end - time.monotonic()) > 0:
+            query = [
+                ("watch", "true"),
+                ("allowWatchBookmarks", "true"),
+                ("resourceVersion", resource_version),
+                ("fieldSelector", field_selector),
+                ("timeoutSeconds", str(math.ceil(left))),
+            ]
+            try:
+                with self._transport.stream(action, path, query=query, seconds=left) as lines:
+                    for line in lines:
+                        failures = 0
+                        event = json.loads(line)
+                        obj = event["object"]
+                        if event["type"] == "ERROR":
+                            raise api_error(action, int(obj.get("code") or 500), obj)
+                        resource_version = obj["metadata"]["resourceVersion"]
+                        if event["type"] != "BOOKMARK":
+                            yield Event(event["type"], obj)
+                        if time.monotonic() >= end:
+                            return
+            except Unreachable:
+                # A watch may break off at any time; it goes on from where it was, unless nobody is there.
+                failures += 1
+                if failures > 3:
+                    raise
+            if end - time.monotonic() > 0:
+                time.sleep(min(0.1 * 2**failures, max(0.0, end - time.monotonic())))
+
+    def logs(
+        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+    ) -> str:
+        answer = self._transport.request(
+            describe("read the log of", "Pod", name, namespace),
+            "GET",
+            f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}/log",
+            query=[
+                ("container", container or ""),
+                ("tailLines", "" if tail_lines is None else str(tail_lines)),
+            ],
+            accept="text/plain, */*",
+        )
+        return answer.data.decode("utf-8", "replace")
+
+    def exec(
+        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+    ) -> ExecResult:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.remote_command import (
+            run_command,
+        )
+
+        return run_command(
+            self._transport,
+            describe("run a command in", "Pod", name, namespace),
+            f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}/exec",
+            command,
+            container,
+        )
+
+    def _fetch_discovery(self, path: str, accept: str) -> dict[str, Any]:
+        return self._transport.request("read which kinds are served", "GET", path, accept=accept).json()
+
+    def _served(self, api_version: str, kind: str) -> Resource:
+        resource = self.resource(api_version, kind)
+        if resource is None:
+            raise KindNotServed(api_version, kind)
+        return resource
+
+    def _target(self, obj: Object) -> tuple[Resource, str | None, str]:
+        resource = self._served(obj["apiVersion"], obj["kind"])
+        return resource, obj["metadata"].get("namespace"), obj["metadata"].get("name") or ""
+
+    def _while_served(self, resource: Resource, request: Callable[[], T]) -> T:
+        """Make a request, again if its path isn't there although discovery names its kind.
+
+        Raises:
+            KindNotServed: discovery doesn't name it any longer, or the path stays away.
+        """
+        end = time.monotonic() + SERVING_SECONDS
+        while True:
+            try:
+                return request()
+            except NotFound as error:
+                if not is_missing_path(error):
+                    raise
+            self._discovery.refresh()
+            if self._discovery.find(resource.api_version, resource.kind) is None or time.monotonic() >= end:
+                raise KindNotServed(resource.api_version, resource.kind)
+            time.sleep(SERVING_POLL_SECONDS)
+
+
+def is_missing_path(error: NotFound) -> bool:
+    """Whether a 404 is about the path of a kind, rather than about an object or its namespace."""
+    return not error.reason or error.api_message == "the server could not find the requested resource"
+
+
+def named(item: Object, resource: Resource) -> Object:
+    """An item of a list, with the apiVersion and kind that lists leave out."""
+    return {**item, "apiVersion": resource.api_version, "kind": resource.kind}
+
+
+def describe(verb: str, kind: str, name: str, namespace: str | None) -> str:
+    """What is being done, on which object, for errors."""
+    if not name:
+        return f"{verb} {kind}" + (f" in {namespace}" if namespace else "")
+    return f"{verb} {kind} {namespace}/{name}" if namespace else f"{verb} {kind} {name}"
+
+
+def collection_path(resource: Resource, namespace: str | None, *, required: bool = False) -> str:
+    """The path of a kind's objects, in one namespace or in all.
+
+    Raises:
+        ClusterError: a namespace is required, and not given.
+    """
+    prefix = f"/apis/{resource.api_version}" if group_of(resource.api_version) else "/api/v1"
+    if resource.namespaced and namespace:
+        return f"{prefix}/namespaces/{quote(namespace)}/{resource.plural}"
+    if resource.namespaced and required:
+        raise ClusterError(f"a {resource.kind} lives in a namespace, and none was given")
+    return f"{prefix}/{resource.plural}"
+
+
+def path_of(resource: Resource, namespace: str | None, name: str, subresource: str = "") -> str:
+    """The path of one object. A namespace that a cluster-scoped object names is left out."""
+    if not name:
+        raise ClusterError(f"a {resource.kind} without a name can't be addressed")
+    path = f"{collection_path(resource, namespace, required=True)}/{quote(name, safe=':')}"
+    return f"{path}/{subresource}" if subresource else path

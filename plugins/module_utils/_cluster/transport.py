@@ -1,0 +1,399 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HTTP to one API server: one pool of connections, who we are, another attempt where it is safe, errors."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ApiError,
+    Unconfigured,
+    Unreachable,
+    api_error,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import Loss, RetryPolicy
+
+if TYPE_CHECKING:
+    import ssl
+
+    import urllib3
+
+OnWarning = Callable[[str, str], None]
+"""Gets what was being done, and what the API server warned of (KEP-1693)."""
+
+CONNECTIONS = 32
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 75.0
+"""Longer than the 60 seconds after which an API server itself gives up, so that its answer arrives."""
+USER_AGENT = "kyma-lifecycle"
+WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
+
+
+class Answer(NamedTuple):
+    """What the server answered to a request that succeeded."""
+
+    status: int
+    data: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The decoded body."""
+        decoded: dict[str, Any] = json.loads(self.data)
+        return decoded
+
+
+class Transport:
+    """Requests to one API server, from any number of threads.
+
+    Attributes:
+        requests: how many HTTP requests were sent, by method, counting every attempt.
+    """
+
+    def __init__(
+        self,
+        login: Login,
+        *,
+        on_warning: OnWarning | None = None,
+        retry: RetryPolicy | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.login = login
+        self.requests: Counter[str] = Counter()
+        self._on_warning = on_warning
+        self._retry = retry or RetryPolicy()
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._pool: urllib3.PoolManager | None = None
+
+    def request(
+        self,
+        action: str,
+        method: str,
+        path: str,
+        *,
+        query: Iterable[tuple[str, str]] = (),
+        body: object = None,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        repeatable: bool = False,
+    ) -> Answer:
+        """Send a request and read its answer.
+
+        Args:
+            action: what is being done on which object, for errors, e.g. ``apply Pod a/b``.
+            method: the HTTP method.
+            path: the path below the server's URL, escaped.
+            query: the query's parameters; empty values are left out.
+            body: what to send as JSON, or None.
+            content_type: of the body.
+            accept: the Accept header.
+            repeatable: whether doing it twice comes to the same; reads always are.
+
+        Raises:
+            ApiError: the server says no.
+            Unreachable: no answer came, not at another attempt either.
+            Unconfigured: the server's certificate is not to be trusted, or ours can't be read.
+        """
+        response = self._attempts(action, method, path, query, body, content_type, accept, repeatable, None)
+        self._tell_warnings(action, response)
+        return Answer(response.status, response.data)
+
+    @contextmanager
+    def stream(
+        self, action: str, path: str, *, query: Iterable[tuple[str, str]], seconds: float
+    ) -> Iterator[Iterator[bytes]]:
+        """Open an answer that goes on, and read it line by line; it ends when nothing came for ``seconds``.
+
+        Raises:
+            ApiError: the server says no.
+            Unreachable: no answer came, or it broke off.
+        """
+        import urllib3
+
+        response = self._attempts(
+            action, "GET", path, query, None, "", "application/json", True, max(seconds, 1.0)
+        )
+
+        def lines() -> Iterator[bytes]:
+            rest = b""
+            try:
+                for chunk in response.stream(2**16, decode_content=True):
+                    *complete, rest = (rest + chunk).split(b"\n")
+                    yield from (line for line in complete if line)
+            except urllib3.exceptions.ReadTimeoutError:
+                return
+            except urllib3.exceptions.HTTPError as error:
+                raise self._unreachable(error) from error
+
+        try:
+            yield lines()
+        finally:
+            response.close()
+
+    def url(self, path: str, query: Iterable[tuple[str, str]] = ()) -> str:
+        """The whole URL of a path."""
+        parameters = [(key, value) for key, value in query if value != ""]
+        return self.login.server + path + ("?" + urlencode(parameters) if parameters else "")
+
+    def identity(self, *, renew: bool = False) -> list[tuple[str, str]]:
+        """The headers that say who we are and as whom we act."""
+        headers = []
+        authorization = self.login.authorization(renew)
+        if authorization:
+            headers.append(("Authorization", authorization))
+        if self.login.impersonate_user:
+            headers.append(("Impersonate-User", self.login.impersonate_user))
+        headers.extend(("Impersonate-Group", group) for group in self.login.impersonate_groups)
+        return headers
+
+    def count(self, method: str) -> None:
+        """Count one request."""
+        with self._lock:
+            self.requests[method] += 1
+
+    def _attempts(
+        self,
+        action: str,
+        method: str,
+        path: str,
+        query: Iterable[tuple[str, str]],
+        body: object,
+        content_type: str,
+        accept: str,
+        repeatable: bool,
+        stream_seconds: float | None,
+    ) -> urllib3.BaseHTTPResponse:
+        pool = self._opened_pool()
+        import urllib3
+        from urllib3 import exceptions as errors
+
+        url = self.url(path, query)
+        payload = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        repeatable = repeatable or method == "GET"
+        headers = {"Accept": accept, "User-Agent": USER_AGENT}
+        if payload is not None:
+            headers["Content-Type"] = content_type
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=stream_seconds or READ_SECONDS)
+        started = time.monotonic()
+        renewed = False
+        attempt = 0
+        while True:
+            attempt += 1
+            self.count(method)
+            retry_after = None
+            try:
+                all_headers = urllib3.HTTPHeaderDict(headers)
+                for name, value in self.identity(renew=renewed):
+                    all_headers.add(name, value)
+                response = pool.urlopen(
+                    method,
+                    url,
+                    body=payload,
+                    headers=all_headers,
+                    timeout=timeout,
+                    retries=False,
+                    redirect=False,
+                    preload_content=stream_seconds is None,
+                )
+            except errors.SSLError as error:
+                raise self._untrusted(error) from error
+            except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
+                outcome: Loss | int = Loss.NOT_SENT
+                failure: Unreachable | ApiError = self._unreachable(error)
+            except errors.HTTPError as error:
+                outcome = Loss.NO_ANSWER
+                failure = self._unreachable(error)
+            else:
+                if response.status < 300:
+                    return response
+                outcome = response.status
+                retry_after = seconds_of(response.headers.get("Retry-After"))
+                failure = api_error(action, response.status, decoded_status(response.data), retry_after)
+                if outcome == 401 and not renewed:
+                    # The token may have been rotated or have run out; the server has not acted.
+                    renewed = True
+                    continue
+            wait = self._retry.delay(
+                outcome,
+                attempt=attempt,
+                elapsed=time.monotonic() - started,
+                repeatable=repeatable,
+                retry_after=retry_after,
+            )
+            if wait is None:
+                raise failure
+            self._sleep(wait)
+
+    def _opened_pool(self) -> urllib3.PoolManager:
+        with self._lock:
+            if self._pool is None:
+                self._pool = open_pool(self.login)
+            return self._pool
+
+    def _tell_warnings(self, action: str, response: urllib3.BaseHTTPResponse) -> None:
+        if self._on_warning is None:
+            return
+        for header in response.headers.getlist("Warning") if "Warning" in response.headers else ():
+            for text in WARNING.findall(header):
+                self._on_warning(action, re.sub(r"\\(.)", r"\1", text))
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        place = f" ({self.login.origin})" if self.login.origin else ""
+        return Unreachable(f"no answer from {self.login.server}{place}: {plain_reason(error)}")
+
+    def _untrusted(self, error: Exception) -> Unconfigured:
+        place = f" ({self.login.origin})" if self.login.origin else ""
+        return Unconfigured(
+            f"no trusted connection to {self.login.server}{place}: {plain_reason(error)}. "
+            "The option ca_cert, or the kubeconfig, must name the CA that signed the server's certificate"
+        )
+
+
+def open_pool(login: Login) -> urllib3.PoolManager:
+    """The pool of connections for a login.
+
+    Raises:
+        Unconfigured: a certificate or a key can't be used, or the HTTP library is missing, which comes
+            with the ``kubernetes`` client.
+    """
+    import socket
+
+    try:
+        import urllib3
+    except ImportError as error:
+        raise Unconfigured(
+            f"the Python library kubernetes is missing in {sys.executable}: "
+            f"{sys.executable} -m pip install kubernetes"
+        ) from error
+    options: dict[str, Any] = {
+        "num_pools": 2,
+        "maxsize": CONNECTIONS,
+        # A watch may be silent for minutes, and a firewall between forgets silent connections.
+        "socket_options": [
+            (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+            (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+        ],
+    }
+    if login.server.startswith("https:"):
+        options["ssl_context"] = tls_context(login)
+        if login.server_name:
+            options["server_hostname"] = login.server_name
+            options["assert_hostname"] = login.server_name
+        if not login.verify:
+            options["cert_reqs"] = "CERT_NONE"
+            options["assert_hostname"] = False
+    pool: urllib3.PoolManager
+    if login.proxy and not bypasses_proxy(login.server, login.no_proxy):
+        if login.proxy.startswith("socks"):
+            from urllib3.contrib.socks import SOCKSProxyManager
+
+            pool = SOCKSProxyManager(login.proxy, **options)
+        else:
+            pool = urllib3.ProxyManager(login.proxy, proxy_headers=dict(login.proxy_headers), **options)
+    else:
+        pool = urllib3.PoolManager(**options)
+    return pool
+
+
+def tls_context(login: Login) -> ssl.SSLContext:
+    """Whom we trust, and our certificate.
+
+    Raises:
+        Unconfigured: a file can't be read, or is no certificate or key.
+    """
+    import ssl
+
+    # Chain and host name are verified, but not by VERIFY_X509_STRICT as Python's default context does from
+    # 3.13 on: it refuses the CAs of many clusters for formal reasons, which kubectl accepts.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    what = "the CA certificate " + (login.ca_file or "of " + login.origin)
+    try:
+        if not login.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        elif login.ca_data or login.ca_file:
+            context.load_verify_locations(cafile=login.ca_file or None, cadata=login.ca_data or None)
+        else:
+            context.load_default_certs()
+        what = "the client certificate " + (login.cert_file or "of " + login.origin)
+        if login.cert_data or login.cert_file:
+            load_client_certificate(context, login)
+    except (OSError, ValueError) as error:
+        raise Unconfigured(f"{what} can't be used: {error}") from error
+    return context
+
+
+def load_client_certificate(context: ssl.SSLContext, login: Login) -> None:
+    """Load our certificate; OpenSSL reads it from files only, so data goes through files for a moment."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory(prefix="kyma-lifecycle-") as folder:
+        cert, key = login.cert_file, login.key_file
+        if login.cert_data:
+            cert = str(Path(folder, "cert"))
+            Path(cert).write_text(login.cert_data, encoding="ascii")
+        if login.key_data:
+            key = str(Path(folder, "key"))
+            Path(key).write_text(login.key_data, encoding="ascii")
+        context.load_cert_chain(cert, key or None)
+
+
+def bypasses_proxy(server: str, no_proxy: str) -> bool:
+    """Whether a server's host is in a comma-separated list of hosts, domains, addresses and networks."""
+    import ipaddress
+
+    host = (urlsplit(server).hostname or "").lower()
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        address = None
+    for entry in (part.strip().lower() for part in no_proxy.split(",")):
+        domain = entry.removeprefix("*").lstrip(".")
+        if entry == "*" or (domain and (host == domain or host.endswith("." + domain))):
+            return True
+        if address is not None:
+            try:
+                if address in ipaddress.ip_network(entry, strict=False):
+                    return True
+            except ValueError:
+                continue
+    return False
+
+
+def decoded_status(data: bytes) -> dict[str, Any]:
+    """The Status in an answer; an answer that is none becomes one with the text as its message."""
+    try:
+        decoded = json.loads(data)
+    except ValueError:
+        decoded = None
+    if isinstance(decoded, dict):
+        return decoded
+    return {"message": data[:500].decode("utf-8", "replace").strip()}
+
+
+def seconds_of(retry_after: str | None) -> float | None:
+    """The Retry-After header where it is a number; API servers send no dates."""
+    return float(retry_after) if retry_after and retry_after.isdigit() else None
+
+
+def plain_reason(error: BaseException) -> str:
+    """The innermost reason of a transport's error, as a person would say it."""
+    while True:
+        inner = getattr(error, "reason", None) or error.__cause__ or error.__context__
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    return str(getattr(error, "strerror", None) or error) or type(error).__name__
