@@ -61,7 +61,7 @@ def require_client() -> None:
 def plugin_login(choice: Choice) -> Login:
     """The login by a credential plugin (client.authentication.k8s.io), which is run at once."""
     plugin = Plugin(choice)
-    status = plugin.status(renew=False)
+    status = plugin.status()
     login = dataclasses.replace(static_login(choice), authorization=plugin.authorization)
     if not status.get("clientCertificateData"):
         return login
@@ -82,17 +82,22 @@ class Plugin:
         self._lock = threading.Lock()
         self._status: Mapping[str, Any] | None = None
 
-    def authorization(self, renew: bool) -> str:
+    def authorization(self, refused: str) -> str:
         """The Authorization header; empty where the program gives a certificate instead of a token."""
-        token = self.status(renew=renew).get("token")
+        token = self.status(refused).get("token")
         return f"Bearer {token}" if token else ""
 
-    def status(self, *, renew: bool) -> Mapping[str, Any]:
+    def status(self, refused: str = "") -> Mapping[str, Any]:
         """The ``status`` of the ExecCredential that is valid now."""
         with self._lock:
-            if renew or self._status is None or has_run_out(self._status.get("expirationTimestamp")):
-                self._status = self._run()
-            return self._status
+            status = self._status
+            if (
+                status is None
+                or has_run_out(status.get("expirationTimestamp"))
+                or refused == f"Bearer {status.get('token')}"
+            ):
+                status = self._status = self._run()
+            return status
 
     def _run(self) -> Mapping[str, Any]:
         from kubernetes.config.config_exception import ConfigException
@@ -156,7 +161,7 @@ def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool)
         raise Unconfigured(f"{choice.origin}: the auth-provider {name} gives no token; log in anew")
     lock = threading.Lock()
 
-    def authorization(_renew: bool) -> str:
+    def authorization(_refused: str) -> str:
         with lock:
             if settings.refresh_api_key_hook is not None:
                 settings.refresh_api_key_hook(settings)

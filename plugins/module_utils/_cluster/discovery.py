@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 
 AGGREGATED = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
@@ -73,7 +74,15 @@ class Discovery:
 
     def _reader_of(self, api_version: str) -> Callable[[], Document]:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-        return lambda: self._fetch(path, "application/json")
+
+        def read() -> Document:
+            try:
+                return self._fetch(path, "application/json")
+            except ApiError:
+                # An extension API server that is down makes its own kinds unserved, and no others.
+                return {}
+
+        return read
 
 
 def aggregated_table(document: Document) -> Table:

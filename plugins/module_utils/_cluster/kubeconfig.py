@@ -228,7 +228,7 @@ def static_authorization(choice: Choice) -> Authorization:
         return bearer_from_file(str(Path(choice.user.folder, str(user["tokenFile"]))))
     if user.get("username") and user.get("password"):
         return basic(str(user["username"]), str(user["password"]))
-    return lambda _renew: ""
+    return lambda _refused: ""
 
 
 def file_or_data(entry: Entry, key: str, origin: str) -> tuple[str, str]:

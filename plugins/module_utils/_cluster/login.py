@@ -13,10 +13,11 @@ from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
 
-Authorization = Callable[[bool], str]
+Authorization = Callable[[str], str]
 """Gives the value of the Authorization header, or an empty string where a certificate says who we are.
 
-Its argument asks for a new one, because the server has refused the one that was given before.
+Its argument is a value that the server has refused, or empty: of many threads with the same refused value,
+only the first renews it.
 """
 
 TOKEN_FILE_SECONDS = 60.0
@@ -44,7 +45,7 @@ class Login:
 
     server: str
     origin: str = ""
-    authorization: Authorization = field(default=lambda _renew: "", repr=False)
+    authorization: Authorization = field(default=lambda _refused: "", repr=False)
     verify: bool = True
     server_name: str = ""
     ca_file: str = ""
@@ -62,7 +63,7 @@ class Login:
 
 def bearer(token: str) -> Authorization:
     """A token that never changes."""
-    return lambda _renew: f"Bearer {token}"
+    return lambda _refused: f"Bearer {token}"
 
 
 def basic(username: str, password: str) -> Authorization:
@@ -70,7 +71,7 @@ def basic(username: str, password: str) -> Authorization:
     import base64
 
     credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
-    return lambda _renew: f"Basic {credentials}"
+    return lambda _refused: f"Basic {credentials}"
 
 
 def bearer_from_file(path: str) -> Authorization:
@@ -83,10 +84,11 @@ def bearer_from_file(path: str) -> Authorization:
     read_at = 0.0
     token = ""
 
-    def authorization(renew: bool) -> str:
+    def authorization(refused: str) -> str:
         nonlocal read_at, token
         with lock:
-            if renew or not token or time.monotonic() - read_at > TOKEN_FILE_SECONDS:
+            old = time.monotonic() - read_at > TOKEN_FILE_SECONDS
+            if old or not token or refused == f"Bearer {token}":
                 try:
                     token = Path(path).read_text(encoding="utf-8").strip()
                 except (OSError, UnicodeDecodeError) as error:

@@ -161,6 +161,7 @@ class MeteredCluster(Cluster):
         seconds: float,
         field_selector: str = "",
     ) -> Iterator[Event]:
+        self.meter.add("watch", 0.0)
         started = time.monotonic()
         try:
             yield from self._inner.watch(
@@ -172,7 +173,7 @@ class MeteredCluster(Cluster):
                 field_selector=field_selector,
             )
         finally:
-            self.meter.add("watch", time.monotonic() - started)
+            self.meter.add("watch", time.monotonic() - started, calls=0)
 
     def logs(
         self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None

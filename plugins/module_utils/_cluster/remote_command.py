@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -66,6 +67,7 @@ def run_command(
             header=[f"{name}: {value}" for name, value in transport.identity()],
             subprotocols=PROTOCOLS,
             suppress_origin=True,
+            sockopt=[(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)],
             sslopt=tls_options(transport),
             **proxy_options(transport),
         )

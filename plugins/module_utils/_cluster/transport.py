@@ -146,10 +146,10 @@ class Transport:
         parameters = [(key, value) for key, value in query if value != ""]
         return self.login.server + path + ("?" + urlencode(parameters) if parameters else "")
 
-    def identity(self, *, renew: bool = False) -> list[tuple[str, str]]:
-        """The headers that say who we are and as whom we act."""
+    def identity(self, refused: str = "") -> list[tuple[str, str]]:
+        """The headers that say who we are and as whom we act, without an Authorization that was refused."""
         headers = []
-        authorization = self.login.authorization(renew)
+        authorization = self.login.authorization(refused)
         if authorization:
             headers.append(("Authorization", authorization))
         if self.login.impersonate_user:
@@ -186,7 +186,7 @@ class Transport:
             headers["Content-Type"] = content_type
         timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=stream_seconds or READ_SECONDS)
         started = time.monotonic()
-        renewed = False
+        refused = ""
         attempt = 0
         while True:
             attempt += 1
@@ -194,7 +194,7 @@ class Transport:
             retry_after = None
             try:
                 all_headers = urllib3.HTTPHeaderDict(headers)
-                for name, value in self.identity(renew=renewed):
+                for name, value in self.identity(refused):
                     all_headers.add(name, value)
                 response = pool.urlopen(
                     method,
@@ -220,10 +220,11 @@ class Transport:
                 outcome = response.status
                 retry_after = seconds_of(response.headers.get("Retry-After"))
                 failure = api_error(action, response.status, decoded_status(response.data), retry_after)
-                if outcome == 401 and not renewed:
-                    # The token may have been rotated or have run out; the server has not acted.
-                    renewed = True
-                    continue
+                if outcome == 401 and not refused:
+                    # The token may have run out or have been rotated; the server has not acted.
+                    refused = all_headers.get("Authorization", "")
+                    if refused and self.login.authorization(refused) != refused:
+                        continue
             wait = self._retry.delay(
                 outcome,
                 attempt=attempt,
