@@ -19,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Conflict,
-    Forbidden,
     Invalid,
     Untypeable,
 )
@@ -104,15 +103,19 @@ def apply_object(
         return Applied(ref, answer, warnings=tuple(f"{ref}: {sentence}" for sentence in resolution.ceded))
     except Untypeable as untypeable:
         return _apply_plainly(cluster, intent, untypeable)
-    except (Invalid, Forbidden) as refusal:
+    except Invalid as refusal:
         if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
             raise
         return _replace(cluster, intent, wait_until_gone)
 
 
-def is_immutable(refusal: Invalid | Forbidden) -> bool:
+def is_immutable(refusal: Exception) -> bool:
     """Whether the server refuses a change because it can only be had by making the object anew."""
-    return refusal.status == 422 and any(mark in refusal.api_message for mark in _IMMUTABLE_MARKS)
+    return (
+        isinstance(refusal, Invalid)
+        and refusal.status == 422
+        and any(mark in refusal.api_message for mark in _IMMUTABLE_MARKS)
+    )
 
 
 def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:

@@ -78,6 +78,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 profile=_STRING,
                 digest=_STRING,
                 lastRun=_STRING,
+                components={"type": "array", "items": _STRING},
             )
         },
         [
@@ -94,6 +95,7 @@ DEFINITIONS: tuple[Object, ...] = (
         {
             "spec": _object(
                 component=_STRING,
+                namespace=_STRING,
                 version=_STRING,
                 digest=_STRING,
                 part=_INTEGER,

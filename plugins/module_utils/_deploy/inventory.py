@@ -20,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     FIELD_MANAGER,
     Object,
     Ref,
-    group_of,
     ref_of,
 )
 
@@ -56,12 +55,14 @@ class Inventory:
 
     Attributes:
         component: its name.
+        namespace: the component's default one.
         version: the release that it was deployed from.
         digest: of what was applied; empty until a deployment of it was complete.
         entries: its objects.
     """
 
     component: str
+    namespace: str = ""
     version: str = ""
     digest: str = ""
     entries: tuple[Entry, ...] = field(default=())
@@ -115,7 +116,9 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     )
 
 
-def intended(before: Inventory | None, component: str, objects: Iterable[Object]) -> Inventory:
+def intended(
+    before: Inventory | None, component: str, namespace: str, objects: Iterable[Object]
+) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
 
     The digest is empty, as the deployment isn't complete; what the release no longer contains is marked.
@@ -127,7 +130,7 @@ def intended(before: Inventory | None, component: str, objects: Iterable[Object]
         for ref, api_version in wanted.items()
     ]
     dropped = [replace(entry, dropped=True) for ref, entry in known.items() if ref not in wanted]
-    return Inventory(component, before.version if before else "", "", (*kept, *dropped))
+    return Inventory(component, namespace, before.version if before else "", "", (*kept, *dropped))
 
 
 def completed(intent: Inventory, version: str, digest: str, live: Mapping[Ref, Object]) -> Inventory:
@@ -145,8 +148,3 @@ def completed(intent: Inventory, version: str, digest: str, live: Mapping[Ref, O
 def kinds_of(inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
     """The kinds (apiVersion, kind) that have to be listed to see all objects of some inventories."""
     return sorted({(entry.api_version, entry.ref.kind) for inv in inventories for entry in inv.entries})
-
-
-def by_group_kind(api_version: str, kind: str) -> tuple[str, str]:
-    """What makes two versions of a kind the same kind."""
-    return group_of(api_version), kind

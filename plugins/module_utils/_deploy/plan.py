@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
@@ -99,6 +99,10 @@ class MigrationPlan:
     writes: tuple[ObjectChange, ...] = ()
     slow: bool = False
 
+    def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
+        """The same with what its rehearsal wrote."""
+        return replace(self, writes=writes)
+
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result."""
         return {
@@ -166,7 +170,8 @@ class Plan:
         digest: of the release as it is rendered, with the options that matter.
         components: the foundation first, then in the order of the release, then orphans.
         migrations: all that were asked.
-        stages: in which tasks the components are worked on.
+        waves: names of components, in the order in which they are worked on.
+        stages: in which tasks that happens.
         blockers: why it must not begin; all of them.
         basis: the resourceVersion of the installation that the plan saw.
         searched: the folders in which migrations were searched.
@@ -178,6 +183,7 @@ class Plan:
     digest: str
     components: tuple[ComponentPlan, ...]
     migrations: tuple[MigrationPlan, ...] = ()
+    waves: tuple[tuple[str, ...], ...] = ()
     stages: tuple[Stage, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     basis: str = ""
@@ -210,9 +216,8 @@ class Plan:
             "global_post": self.global_migrations("post"),
             "components": [component.as_result() for component in self.components],
             "migrations": [migration.as_result() for migration in self.migrations],
-            "stages": [
-                {"role": stage.role, "waves": [list(wave) for wave in stage.waves]} for stage in self.stages
-            ],
+            "waves": [list(wave) for wave in self.waves],
+            "stages": [{"role": stage.role, "components": list(stage.components)} for stage in self.stages],
             "blockers": [str(blocker) for blocker in self.blockers],
             "searched": list(self.searched),
         }
@@ -273,11 +278,3 @@ def blocked_message(plan: Plan) -> str:
     what = "1 reason" if count == 1 else f"{count} reasons"
     listed = "\n".join(f"- {blocker}" for blocker in plan.blockers)
     return f"Kyma {plan.version} can't be deployed now, for {what}; nothing was written:\n{listed}"
-
-
-def components_by_action(components: Iterable[ComponentPlan]) -> Mapping[str, list[str]]:
-    """Names of components by what would be done with them."""
-    found: dict[str, list[str]] = {}
-    for component in components:
-        found.setdefault(component.action, []).append(component.name)
-    return found

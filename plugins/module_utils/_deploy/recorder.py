@@ -47,6 +47,7 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         "profile": installation.profile,
         "digest": installation.digest,
         "lastRun": installation.last_run,
+        "components": list(installation.components),
     }
     record = {
         "apiVersion": API_VERSION,

@@ -34,6 +34,7 @@ class Installation:
         target: the release that is being deployed; equals ``version`` when nothing is open.
         profile: of the target.
         digest: of the release that ``version`` was deployed from, rendering and options included.
+        components: names of the components of ``version``, the foundation included.
         last_run: the name of the newest run.
         resource_version: of the record itself, to notice that somebody was quicker.
     """
@@ -42,6 +43,7 @@ class Installation:
     target: str = ""
     profile: str = ""
     digest: str = ""
+    components: tuple[str, ...] = ()
     last_run: str = ""
     resource_version: str = ""
 
@@ -56,6 +58,7 @@ def installation_from(obj: Object | None) -> Installation:
         target=status.get("target", ""),
         profile=status.get("profile", ""),
         digest=status.get("digest", ""),
+        components=tuple(status.get("components") or ()),
         last_run=status.get("lastRun", ""),
         resource_version=obj["metadata"].get("resourceVersion", ""),
     )
@@ -76,7 +79,13 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
     digests = {part["spec"].get("digest", "") for part in parts}
     complete = len(digests) == 1 and len(parts) == first.get("parts", 1)
     entries = tuple(_entry_from(entry) for part in parts for entry in part["spec"].get("objects") or ())
-    return Inventory(component, first.get("version", ""), digests.pop() if complete else "", entries)
+    return Inventory(
+        component,
+        first.get("namespace", ""),
+        first.get("version", ""),
+        digests.pop() if complete else "",
+        entries,
+    )
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:
@@ -91,6 +100,7 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
             "metadata": {"name": inventory.component if part == 0 else f"{inventory.component}-{part}"},
             "spec": {
                 "component": inventory.component,
+                "namespace": inventory.namespace,
                 "version": inventory.version,
                 "digest": inventory.digest,
                 "part": part,

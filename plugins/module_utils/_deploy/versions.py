@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a release may follow the one that a cluster has: Kyma upgrades go one minor version at a time. Pure."""
+"""Whether a release may follow the one that a cluster has: Kyma upgrades go one minor version at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Seque
     """
     if target and target != version and wanted != target:
         return (
-            f"the deployment of {target} was begun and has not ended, so components of it may be there already:"
+            f"the deployment of {target} was begun and has not ended, so parts of it are there already:"
             f" deploy {target} again to end it"
         )
     if not version or wanted == version:

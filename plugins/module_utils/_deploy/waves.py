@@ -13,14 +13,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 
 @dataclass(frozen=True)
 class Stage:
-    """What one task of the playbook works on: waves in order, or one component by a role of its own.
+    """What one task of the playbook works on: neighbouring waves, or one component by a role of its own.
 
     Attributes:
-        waves: names of components; those of one wave go side by side.
+        components: their names; within the task they go in their waves.
         role: the role that deploys the one component, or empty.
     """
 
-    waves: tuple[tuple[str, ...], ...]
+    components: tuple[str, ...]
     role: str = ""
 
 
@@ -92,20 +92,18 @@ def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[
     of its wave that have none.
     """
     stages: list[Stage] = []
-    open_waves: list[tuple[str, ...]] = []
+    together: list[str] = []
 
     def close() -> None:
-        if open_waves:
-            stages.append(Stage(tuple(open_waves)))
-            open_waves.clear()
+        if together:
+            stages.append(Stage(tuple(together)))
+            together.clear()
 
     for wave in waves:
-        plain = tuple(name for name in wave if name not in roles)
-        if plain:
-            open_waves.append(plain)
+        together += [name for name in wave if name not in roles]
         for name in wave:
             if name in roles:
                 close()
-                stages.append(Stage(((name,),), roles[name]))
+                stages.append(Stage((name,), roles[name]))
     close()
     return stages

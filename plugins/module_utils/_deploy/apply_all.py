@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applying all objects of a component, rank by rank, as a run does it and as a plan rehearses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
+    Applied,
+    Policy,
+    apply_object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import CRD_RANK, by_rank, rank_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An object that the server did not accept."""
+
+    ref: Ref
+    error: ClusterError
+
+
+@dataclass(frozen=True)
+class Waits:
+    """How to wait in between; a rehearsal waits for nothing.
+
+    Attributes:
+        until_gone: for an object (apiVersion, ref) that was deleted.
+        until_served: for the kinds of the CRDs that were applied; raises ClusterError where one isn't.
+    """
+
+    until_gone: Callable[[str, Ref], None] = lambda _api_version, _ref: None
+    until_served: Callable[[Sequence[Object]], None] = lambda _crds: None
+
+
+@dataclass(frozen=True)
+class AppliedAll:
+    """What came of applying the objects of a component.
+
+    Attributes:
+        applied: what the server accepted.
+        refused: what it did not; after a rank with a refusal a run goes no further.
+        left: objects that were not tried any more.
+    """
+
+    applied: tuple[Applied, ...]
+    refused: tuple[Refusal, ...]
+    left: tuple[Ref, ...] = ()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know about the objects."""
+        return [warning for applied in self.applied for warning in applied.warnings]
+
+
+def apply_objects(
+    cluster: Cluster,
+    objects: Sequence[Object],
+    policy: Policy,
+    waits: Waits,
+    *,
+    keep_going: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> AppliedAll:
+    """Apply objects in the right order, those of one rank side by side.
+
+    Args:
+        cluster: live or an overlay.
+        objects: complete, as they are to be.
+        policy: what the user allows.
+        waits: how to wait in between.
+        keep_going: whether to go on after a refusal, to learn of all of them.
+        cancelled: asked before every rank.
+    """
+
+    def attempt(obj: Object) -> Applied | Refusal:
+        try:
+            return apply_object(cluster, obj, policy, waits.until_gone)
+        except ClusterError as error:
+            return Refusal(ref_of(obj), error)
+
+    applied: list[Applied] = []
+    refused: list[Refusal] = []
+    ranks = by_rank(objects)
+    for position, rank in enumerate(ranks):
+        if (refused and not keep_going) or cancelled():
+            left = tuple(ref_of(obj) for later in ranks[position:] for obj in later)
+            return AppliedAll(tuple(applied), tuple(refused), left)
+        for answer in side_by_side(attempt, rank):
+            if isinstance(answer, Applied):
+                applied.append(answer)
+            else:
+                refused.append(answer)
+        if rank_of(rank[0]) == CRD_RANK and not refused:
+            waits.until_served([one.object for one in applied if one.ref.kind == "CustomResourceDefinition"])
+    return AppliedAll(tuple(applied), tuple(refused))

@@ -1,0 +1,213 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One component through its run: migrations before, apply, wait until healthy, migrations after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
+    AppliedAll,
+    Waits,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Inventory,
+    completed,
+    entry_of,
+    intended,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    CANCELLED,
+    FAILED,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
+    wait_until_gone,
+    wait_until_healthy,
+    wait_until_served,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+Answer = TypeVar("Answer")
+
+
+class PhaseMigrations(Protocol):
+    """Runs the migrations of one component and phase."""
+
+    def __call__(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
+        """What came of each, as it stands in results: ``id``, ``state``, ``error``, ``fatal``, ..."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """What working on components takes.
+
+    Attributes:
+        cluster: the live one.
+        policy: what the user allows.
+        migrate: runs the migrations of one component and phase.
+        progress: where to tell what is going on.
+        cancelled: whether a person has asked to stop.
+        timeout: seconds a component may take to become healthy, where its entry says nothing else.
+        version: of the release.
+        inventories: of what was deployed before, by component.
+        recorded: whether the cluster keeps our records, so that inventories can be written.
+    """
+
+    cluster: Cluster
+    policy: Policy
+    migrate: PhaseMigrations
+    progress: Progress
+    cancelled: Callable[[], bool]
+    timeout: float
+    version: str
+    inventories: Mapping[str, Inventory]
+    recorded: bool = True
+
+
+class _Stopped(Exception):
+    """Ends the work on a component early, with its state and a sentence."""
+
+    def __init__(self, state: str, error: str) -> None:
+        super().__init__(error)
+        self.state = state
+
+
+class ComponentWork:
+    """The work on one component; every phase is measured, whatever its outcome."""
+
+    def __init__(self, place: Workplace, component: DesiredComponent) -> None:
+        self._place = place
+        self._component = component
+        self._phases: dict[str, float] = {}
+        self._migrations: list[Mapping[str, Any]] = []
+        self._warnings: list[str] = list(component.warnings)
+        self._applied = AppliedAll((), ())
+        before = place.inventories.get(component.name)
+        self._known = {entry.ref: entry for entry in before.entries} if before else {}
+        self._deadline = time.monotonic() + (component.entry.timeout or place.timeout)
+
+    def run(self) -> ComponentOutcome:
+        """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
+        started = time.monotonic()
+        state, error = SUCCEEDED, ""
+        try:
+            self._measured("pre", lambda: self._migrate(Phase.PRE))
+            intent = self._measured("apply", self._apply)
+            self._measured("wait", self._wait)
+            self._measured("post", lambda: self._migrate(Phase.POST))
+            self._complete(intent)
+        except _Stopped as stopped:
+            state, error = stopped.state, str(stopped)
+        except LifecycleError as failure:
+            state, error = FAILED, str(failure)
+        seconds = time.monotonic() - started
+        self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s")
+        applied = self._applied.applied
+        created = sum(1 for one in applied if one.created and not one.replaced)
+        replaced = sum(1 for one in applied if one.replaced)
+        return ComponentOutcome(
+            name=self._component.name,
+            state=state,
+            error=error,
+            seconds=seconds,
+            phases=self._phases,
+            created=created,
+            changed=sum(1 for one in applied if self._has_changed(one)) - created - replaced,
+            replaced=replaced,
+            objects=len(self._component.objects),
+            migrations=tuple(self._migrations),
+            warnings=tuple(self._warnings),
+        )
+
+    def _measured(self, phase: str, work: Callable[[], Answer]) -> Answer:
+        started = time.monotonic()
+        try:
+            return work()
+        finally:
+            self._phases[phase] = time.monotonic() - started
+
+    def _migrate(self, phase: Phase) -> None:
+        outcomes = self._place.migrate(self._component.name, phase)
+        self._migrations += outcomes
+        fatal = [
+            f"migration {one['id']}: {one['error'] or one['evidence']}" for one in outcomes if one["fatal"]
+        ]
+        if fatal:
+            raise _Stopped(FAILED, "; ".join(fatal))
+        if self._place.cancelled():
+            raise _Stopped(CANCELLED, "the run was cancelled")
+
+    def _apply(self) -> Inventory:
+        place, component = self._place, self._component
+        place.progress(component.name, "applying", f"{len(component.objects)} objects")
+        before = place.inventories.get(component.name)
+        intent = intended(before, component.name, component.entry.namespace, component.objects)
+        if place.recorded:
+            write_inventory(place.cluster, intent)
+        waits = Waits(
+            until_gone=lambda api_version, ref: wait_until_gone(
+                place.cluster, [(api_version, ref)], deadline=self._deadline, cancelled=place.cancelled
+            ),
+            until_served=lambda crds: wait_until_served(
+                place.cluster, crds, deadline=self._deadline, cancelled=place.cancelled
+            ),
+        )
+        self._applied = apply_objects(
+            place.cluster, component.objects, place.policy, waits, cancelled=place.cancelled
+        )
+        self._warnings += self._applied.warnings
+        if self._applied.refused:
+            raise _Stopped(FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:5]))
+        if self._applied.left:
+            raise _Stopped(CANCELLED, f"the run was cancelled; {len(self._applied.left)} objects not applied")
+        return intent
+
+    def _wait(self) -> None:
+        place, name = self._place, self._component.name
+        result = wait_until_healthy(
+            place.cluster,
+            [one.object for one in self._applied.applied],
+            deadline=self._deadline,
+            cancelled=place.cancelled,
+            on_change=lambda message: place.progress(name, "waiting", message),
+        )
+        if result.healthy:
+            return
+        if result.cancelled:
+            raise _Stopped(CANCELLED, "the run was cancelled while it waited")
+        reasons = [diagnose(place.cluster, unhealthy) for unhealthy in result.unhealthy[:5]]
+        raise _Stopped(FAILED, "; ".join(reasons))
+
+    def _complete(self, intent: Inventory) -> None:
+        """Note the component as deployed, with its objects as the server answered when they were applied."""
+        if not self._place.recorded:
+            return
+        live = {one.ref: one.object for one in self._applied.applied}
+        for api_version, ref in _dropped_kinds(intent):
+            found = self._place.cluster.get(api_version, ref.kind, ref.name, ref.namespace)
+            if found is not None:
+                live[ref] = found
+        inventory = completed(intent, self._place.version, self._component.digest, live)
+        write_inventory(self._place.cluster, inventory)
+
+    def _has_changed(self, answer: Applied) -> bool:
+        known = self._known.get(answer.ref)
+        return known is None or known.own != entry_of(answer.object).own
+
+
+def _dropped_kinds(intent: Inventory) -> list[tuple[str, Ref]]:
+    return [(entry.api_version, entry.ref) for entry in intent.entries if entry.dropped]

@@ -1,0 +1,97 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of working on migrations, components and phases: plain values, and how they are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SUCCEEDED = "succeeded"
+FAILED = "failed"
+NOT_STARTED = "not started"
+CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class ComponentOutcome:
+    """What came of one component.
+
+    Attributes:
+        name: of the component.
+        state: ``succeeded``, ``failed``, ``not started`` or ``cancelled``.
+        error: what failed, on which object, why; empty unless it failed or was not started.
+        seconds: how long it took altogether.
+        phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as it came.
+        created, changed, replaced: how many objects.
+        objects: how many objects it consists of.
+        migrations: what came of its migrations, as they stand in results.
+        warnings: what a person should know.
+    """
+
+    name: str
+    state: str
+    error: str = ""
+    seconds: float = 0.0
+    phases: Mapping[str, float] = field(default_factory=dict)
+    created: int = 0
+    changed: int = 0
+    replaced: int = 0
+    objects: int = 0
+    migrations: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in a task's result and in the run's record."""
+        return {
+            "name": self.name,
+            "state": self.state,
+            "error": self.error,
+            "seconds": round(self.seconds, 3),
+            "phases": {phase: round(seconds, 3) for phase, seconds in self.phases.items()},
+            "created": self.created,
+            "changed": self.changed,
+            "replaced": self.replaced,
+            "objects": self.objects,
+            "warnings": list(self.warnings),
+        }
+
+
+def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The durations in a run's record as rows: ``kind``, ``name``, ``state`` and ``seconds``."""
+    rows: list[dict[str, Any]] = []
+    for kind in ("phase", "migration", "component"):
+        for name, entry in (run_status.get(f"{kind}s") or {}).items():
+            rows.append(
+                {
+                    "kind": kind,
+                    "name": name,
+                    "state": entry.get("state", ""),
+                    "seconds": float(entry.get("seconds", 0.0)),
+                    "slow": bool(entry.get("slow", False)),
+                }
+            )
+    return rows
+
+
+def failures_of(run_status: Mapping[str, Any]) -> list[str]:
+    """Everything that failed in a run, each in a sentence."""
+    found: list[str] = []
+    for name, entry in (run_status.get("migrations") or {}).items():
+        # A component's own migrations are told by the component's error.
+        if entry.get("component") == "global" and entry.get("state") in ("failed", "timeout", "blocked"):
+            found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
+    for name, entry in (run_status.get("components") or {}).items():
+        if entry.get("state") == FAILED:
+            found.append(f"component {name}: {entry.get('error')}")
+        elif entry.get("state") in (CANCELLED, NOT_STARTED):
+            found.append(f"component {name}: {entry.get('state')}, {entry.get('error')}")
+    return found
+
+
+def unfinished(planned: Iterable[str], run_status: Mapping[str, Any]) -> list[str]:
+    """Components that a run was to work on and that it never came to."""
+    known = run_status.get("components") or {}
+    return [name for name in planned if name not in known]

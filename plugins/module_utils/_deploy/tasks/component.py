@@ -1,0 +1,182 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``component``: deploy components, with their migrations before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+    DEPLOY_SPEC,
+    policy_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import needs_problems, waves_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+
+
+class _Deployment:
+    """The work on some components of a release, wave after wave."""
+
+    def __init__(self, task: Task) -> None:
+        params = task.params
+        self._task = task
+        self._run: str = params["run"] or ""
+        self._names: list[str] = params["names"]
+        release = task.materials.release()
+        self._desired = desired_of(release, self._scope)
+        self._refuse_bad_names(self._desired)
+        self._earlier = self._outcomes_so_far()
+        found = task.materials.migrations()
+        if found.problems:
+            raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(found.problems))
+        migrating = Migrating.of(task, found).over(self._desired.components)
+        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
+        self._place = Workplace(
+            cluster=task.cluster,
+            policy=policy_of(params),
+            migrate=migrating.run,
+            progress=task.progress,
+            cancelled=lambda: task.cancelled() or migrating.cancelled(),
+            timeout=float(params["timeout"]),
+            version=release.version,
+            inventories=read_inventories(task.cluster),
+            recorded=recorded,
+        )
+        self._outcomes: dict[str, ComponentOutcome] = {}
+
+    def work(self) -> list[ComponentOutcome]:
+        """Work on every component that may start, and tell of those that may not."""
+        entries = [c.entry for c in self._desired.components.values() if c.name in self._names]
+        for wave in waves_of(entries):
+            for outcome in side_by_side(self._one, wave, int(self._task.params["workers"])):
+                self._outcomes[outcome.name] = outcome
+        return list(self._outcomes.values())
+
+    def _one(self, name: str) -> ComponentOutcome:
+        why = self._why_not(name)
+        if why:
+            outcome = ComponentOutcome(name, NOT_STARTED, error=why)
+            self._task.progress(name, NOT_STARTED, why)
+        else:
+            outcome = ComponentWork(self._place, self._desired.components[name]).run()
+        self._note(outcome)
+        return outcome
+
+    def _why_not(self, name: str) -> str:
+        if self._place.cancelled():
+            return "the run was cancelled before"
+        entry = self._desired.components[name].entry
+        states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
+        for needed in entry.needs:
+            if states.get(needed, SUCCEEDED) != SUCCEEDED:
+                return f"it needs {needed}, which is {states[needed]}"
+        for earlier, state in states.items():
+            component = self._desired.components.get(earlier)
+            if component and component.entry.prerequisite and state != SUCCEEDED:
+                return f"the prerequisite {earlier} is {state}"
+        if self._earlier.get("") == FAILED:
+            return "a global migration failed"
+        return ""
+
+    def _scope(self, api_version: str, kind: str) -> bool | None:
+        resource = self._task.cluster.resource(api_version, kind)
+        return resource.namespaced if resource else None
+
+    def _refuse_bad_names(self, desired: Desired) -> None:
+        unknown = [name for name in self._names if name not in desired.components]
+        problems = [f"the release has no component {name}" for name in unknown]
+        problems += [*desired.problems, *needs_problems([c.entry for c in desired.components.values()])]
+        if problems:
+            known = ", ".join(desired.components)
+            raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
+
+    def _outcomes_so_far(self) -> dict[str, str]:
+        """States of components in this run, and under the empty name whether a global migration failed."""
+        if not self._run:
+            return {}
+        status = read_run(self._task.cluster, self._run).get("status") or {}
+        states = {name: entry.get("state", "") for name, entry in (status.get("components") or {}).items()}
+        if (status.get("phases") or {}).get("global-pre", {}).get("state") == FAILED:
+            states[""] = FAILED
+        return states
+
+    def _note(self, outcome: ComponentOutcome) -> None:
+        if not self._run:
+            return
+        status: dict[str, Any] = {"components": {outcome.name: outcome.as_result()}}
+        if outcome.migrations:
+            status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
+        note(self._task.cluster, self._run, status)
+
+
+def component(task: Task) -> Result:
+    """Deploy components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    if task.check_mode:
+        return {
+            "changed": True,
+            "components": [],
+            "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what would change",
+        }
+    outcomes = _Deployment(task).work()
+    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    result: Result = {
+        "changed": any(_has_changed(outcome) for outcome in outcomes),
+        "components": [outcome.as_result() for outcome in outcomes],
+        "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
+        "durations": _durations(outcomes),
+        "warnings": [f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings],
+    }
+    if failed:
+        result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
+        result["failed"] = not task.params["run"]
+    return result
+
+
+def _has_changed(outcome: ComponentOutcome) -> bool:
+    objects = outcome.created + outcome.changed + outcome.replaced
+    return objects > 0 or any(migration["state"] == "done" for migration in outcome.migrations)
+
+
+def _durations(outcomes: list[ComponentOutcome]) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = []
+    for outcome in outcomes:
+        rows += [
+            {"kind": "migration", "name": one["id"], "state": one["state"], "seconds": one["seconds"]}
+            for one in outcome.migrations
+        ]
+        if outcome.state != NOT_STARTED:
+            seconds = round(outcome.seconds, 3)
+            rows.append(
+                {"kind": "component", "name": outcome.name, "state": outcome.state, "seconds": seconds}
+            )
+    return rows
+
+
+DEFINITION = TaskDefinition(
+    function=component,
+    argument_spec={
+        **DEPLOY_SPEC,
+        "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
+        "run": {"type": "str"},
+        "workers": {"type": "int", "default": 4},
+        "timeout": {"type": "float", "default": 600},
+    },
+    needs_release=True,
+    needs_migrations=True,
+)

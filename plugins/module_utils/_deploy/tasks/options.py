@@ -1,0 +1,32 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options that the tasks of a deployment share, and what they mean as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
+    MIGRATION_SPEC,
+    RELEASE_SPEC,
+    ArgumentSpec,
+)
+
+POLICY_SPEC: ArgumentSpec = {
+    "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},
+    "force_conflicts": {"type": "bool", "default": False},
+}
+MIGRATING_SPEC: ArgumentSpec = {
+    **MIGRATION_SPEC,
+    "migration_variables": {"type": "dict", "default": {}},
+    "skip_migrations": {"type": "list", "elements": "str", "default": []},
+}
+DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}
+
+
+def policy_of(params: Mapping[str, Any]) -> Policy:
+    """What the options allow."""
+    return Policy(tuple(params["replace_immutable"]), params["force_conflicts"])

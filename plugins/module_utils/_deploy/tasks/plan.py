@@ -1,0 +1,42 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``plan``: what a deployment would do, and why."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import blocked_message, summary_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.planning import PlanRequest, make_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+    DEPLOY_SPEC,
+    policy_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+
+
+def plan(task: Task) -> Result:
+    """Plan a deployment; with a blocker the task fails, and nothing was written."""
+    params = task.params
+    found = task.materials.migrations()
+    request = PlanRequest(params["profile"] or "", policy_of(params), params["component_roles"])
+    made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
+    result: Result = {
+        "changed": made.needed,
+        "plan": made.as_result(),
+        "summary": summary_of(made),
+        "warnings": list(made.warnings),
+    }
+    if made.blockers:
+        return {**result, "failed": True, "changed": False, "msg": blocked_message(made)}
+    if task.diff:
+        result["diff"] = made.diff()
+    return result
+
+
+DEFINITION = TaskDefinition(
+    function=plan,
+    argument_spec={**DEPLOY_SPEC, "component_roles": {"type": "dict", "default": {}}},
+    needs_release=True,
+    needs_migrations=True,
+)

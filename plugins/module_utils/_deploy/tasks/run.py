@@ -1,0 +1,178 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``run``: begin a run, and end it."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+import socket
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import completed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+    read_metadata,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    FAILED,
+    SUCCEEDED,
+    durations_of,
+    failures_of,
+    unfinished,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    create_run,
+    forget_old_runs,
+    note,
+    read_run,
+    timestamp,
+    write_installation,
+    write_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_served
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+
+SECONDS_TO_SERVE = 60.0
+
+
+def run(task: Task) -> Result:
+    """Begin or end a run."""
+    if task.check_mode:
+        return {"changed": True, "run": task.params["run"] or "", "msg": "nothing is recorded in check mode"}
+    return _begin(task) if task.params["state"] == "started" else _end(task)
+
+
+def _begin(task: Task) -> Result:
+    plan: Mapping[str, Any] = task.params["plan"]
+    if plan.get("blockers"):
+        raise LifecycleError(
+            "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
+        )
+    task.progress("run", "starting", f"Kyma {plan['version']}")
+    _bring_definitions(task.cluster)
+    before = read_installation(task.cluster)
+    if before.resource_version != plan["basis"]:
+        raise LifecycleError(
+            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
+            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+        )
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    taking_part = [name for stage in plan["stages"] for name in stage["components"]]
+    spec = {
+        "version": plan["version"],
+        "previous": before.version,
+        "profile": plan["profile"],
+        "digest": plan["digest"],
+        "startedBy": f"{getpass.getuser()}@{socket.gethostname()}",
+        "startedAt": timestamp(),
+        "components": taking_part,
+        "allComponents": [c["name"] for c in plan["components"] if c["action"] != "orphaned"],
+    }
+    create_run(task.cluster, name, spec)
+    write_installation(
+        task.cluster,
+        Installation(
+            version=before.version,
+            target=plan["version"],
+            profile=plan["profile"],
+            digest=before.digest,
+            components=before.components,
+            last_run=name,
+            resource_version=before.resource_version,
+        ),
+    )
+    return {"changed": True, "run": name}
+
+
+def _bring_definitions(cluster: Cluster) -> None:
+    crds = side_by_side(lambda crd: cluster.apply(crd, force=True), DEFINITIONS)
+    cluster.apply(VIEWERS, force=True)
+    wait_until_served(cluster, crds, deadline=time.monotonic() + SECONDS_TO_SERVE, cancelled=lambda: False)
+
+
+def _end(task: Task) -> Result:
+    cluster, name = task.cluster, task.params["run"]
+    record = read_run(cluster, name)
+    spec, status = record["spec"], record.get("status") or {}
+    failures = failures_of(status)
+    failures += [
+        f"component {left}: never started" for left in unfinished(spec.get("components") or (), status)
+    ]
+    _note_as_they_are_now(cluster, status)
+    seconds = time.time() - _moment(spec["startedAt"])
+    state = FAILED if failures else SUCCEEDED
+    message = "; ".join(failures)[:1000]
+    if not failures:
+        installation = read_installation(cluster)
+        write_installation(
+            cluster,
+            Installation(
+                version=spec["version"],
+                target=spec["version"],
+                profile=spec.get("profile", ""),
+                digest=spec.get("digest", ""),
+                components=tuple(spec.get("allComponents") or ()),
+                last_run=name,
+                resource_version=installation.resource_version,
+            ),
+        )
+    done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+    note(cluster, name, done)
+    forget_old_runs(cluster)
+    rows = durations_of(status)
+    title = f"Kyma {spec['version']}: {state} after {seconds:.1f} s (run {name})"
+    result: Result = {
+        "changed": True,
+        "run": name,
+        "state": state,
+        "seconds": round(seconds, 3),
+        "durations": rows,
+        "failures": failures,
+        "summary": [title, *render_durations(rows)],
+    }
+    if failures:
+        listed = "\n".join(f"- {failure}" for failure in failures)
+        result["failed"] = True
+        result["msg"] = (
+            f"Kyma {spec['version']} is not deployed completely, so the cluster's version stays"
+            f" {spec.get('previous') or 'unset'}; put right what failed and run the playbook again:\n{listed}"
+        )
+    return result
+
+
+def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any]) -> None:
+    """Look at everything once more: controllers have written to it since it was applied."""
+    worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
+    inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
+    live = read_metadata(cluster, inventories)
+    for before in inventories:
+        after = completed(before, before.version, before.digest, live)
+        if after != before:
+            write_inventory(cluster, after)
+
+
+def _moment(text: str) -> float:
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+
+
+DEFINITION = TaskDefinition(
+    function=run,
+    argument_spec={
+        "state": {"type": "str", "choices": ["started", "finished"], "required": True},
+        "plan": {"type": "dict"},
+        "run": {"type": "str"},
+    },
+    required_if=[("state", "started", ("plan",)), ("state", "finished", ("run",))],
+)
