@@ -121,7 +121,9 @@ DEFINITIONS: tuple[Object, ...] = (
                 digest=_STRING,
                 startedBy=_STRING,
                 startedAt={"type": "string", "format": "date-time"},
+                clock=_NUMBER,
                 components={"type": "array", "items": _STRING},
+                allComponents={"type": "array", "items": _STRING},
             ),
             "status": _object(
                 state=_STRING,

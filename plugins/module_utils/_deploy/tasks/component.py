@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     SUCCEEDED,
     ComponentOutcome,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     policy_of,
@@ -41,7 +42,8 @@ class _Deployment:
         release = task.materials.release()
         self._desired = desired_of(release, self._scope)
         self._refuse_bad_names(self._desired)
-        self._earlier = self._outcomes_so_far()
+        self._status = self._status_so_far()
+        self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         found = task.materials.migrations()
         if found.problems:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(found.problems))
@@ -63,10 +65,28 @@ class _Deployment:
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and tell of those that may not."""
         entries = [c.entry for c in self._desired.components.values() if c.name in self._names]
-        for wave in waves_of(entries):
+        for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
+            waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
+            if waves:
+                self._work_on(waves, phase)
+        return list(self._outcomes.values())
+
+    def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
+        started = time.monotonic()
+        states = [self._phase(phase).get("state", SUCCEEDED)]
+        for wave in waves:
             for outcome in side_by_side(self._one, wave, int(self._task.params["workers"])):
                 self._outcomes[outcome.name] = outcome
-        return list(self._outcomes.values())
+                states.append(outcome.state)
+        if self._run:
+            # A phase may take several tasks: those before this one have noted their share.
+            seconds = self._phase(phase).get("seconds", 0.0) + time.monotonic() - started
+            state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
+            note(
+                self._task.cluster,
+                self._run,
+                {"phases": {phase: {"state": state, "seconds": round(seconds, 3)}}},
+            )
 
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
@@ -90,7 +110,7 @@ class _Deployment:
             component = self._desired.components.get(earlier)
             if component and component.entry.prerequisite and state != SUCCEEDED:
                 return f"the prerequisite {earlier} is {state}"
-        if self._earlier.get("") == FAILED:
+        if self._phase("global pre").get("state") == FAILED:
             return "a global migration failed"
         return ""
 
@@ -106,15 +126,13 @@ class _Deployment:
             known = ", ".join(desired.components)
             raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
 
-    def _outcomes_so_far(self) -> dict[str, str]:
-        """States of components in this run, and under the empty name whether a global migration failed."""
+    def _status_so_far(self) -> Mapping[str, Any]:
         if not self._run:
             return {}
-        status = read_run(self._task.cluster, self._run).get("status") or {}
-        states = {name: entry.get("state", "") for name, entry in (status.get("components") or {}).items()}
-        if (status.get("phases") or {}).get("global-pre", {}).get("state") == FAILED:
-            states[""] = FAILED
-        return states
+        return read_run(self._task.cluster, self._run).get("status") or {}
+
+    def _phase(self, name: str) -> Mapping[str, Any]:
+        return (self._status.get("phases") or {}).get(name) or {}
 
     def _note(self, outcome: ComponentOutcome) -> None:
         if not self._run:
@@ -131,7 +149,7 @@ def component(task: Task) -> Result:
         return {
             "changed": True,
             "components": [],
-            "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what would change",
+            "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what changes",
         }
     outcomes = _Deployment(task).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
