@@ -39,7 +39,12 @@ def output(
 
 
 def watched(
-    what: str, command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    what: str,
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    log: Path | None = None,
 ) -> None:
     """Run a command that takes long, and say every few seconds that it is still at work."""
     begin = time.monotonic()
@@ -68,8 +73,11 @@ def watched(
             process.terminate()
             raise
         reader.join(timeout=5)
+    if log:
+        log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if process.returncode != 0:
-        raise ClusterError(failure(command, process.returncode, lines))
+        more = f"\nAll of it: {log}" if log else ""
+        raise ClusterError(failure(command, process.returncode, lines) + more)
 
 
 def _read(process: subprocess.Popen[str], lines: list[str]) -> None:

@@ -21,6 +21,7 @@ from .programs import KIND
 from .state import State
 
 STATE_FILE = paths.KIND / "state.json"
+LOG = paths.LOGS / "kind.log"
 NAME = "kyma-" + hashlib.sha256(str(paths.ROOT).encode()).hexdigest()[:6]
 NODE = f"{NAME}-control-plane"
 TAINT = "node-role.kubernetes.io/control-plane=:NoExecute"
@@ -89,8 +90,12 @@ def _start(state: State) -> None:
     config.write_text(yaml.safe_dump(kindconfig.cluster(image == nodeimage.NAME)), encoding="utf-8")
     kubeconfig = paths.KIND_KUBECONFIG
     with timed("creating the kind cluster"):
-        create = ["create", "cluster", "--name", NAME, "--image", image, "--config", str(config)]
-        _kind(running, *create, "--kubeconfig", str(kubeconfig), "--wait", "180s")
+        create = ["create", "cluster", "--retain", "--name", NAME, "--image", image, "--config", str(config)]
+        try:
+            _kind(running, *create, "--kubeconfig", str(kubeconfig), "--wait", "180s", log=LOG)
+        except ClusterError:
+            _kind(running, "export", "logs", "--name", NAME, str(paths.LOGS / "kind"))
+            raise
     if image != nodeimage.NAME:
         _load_busybox(running)
     with timed("adding kwok's nodes"):
@@ -115,9 +120,7 @@ def _image(running: Engine) -> str:
     archive = nodeimage.make()
     with timed("importing the node image"):
         entrypoint = 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]'
-        changes = [
-            f"--change={each}" for each in (entrypoint, "ENV container=docker", "STOPSIGNAL SIGRTMIN+3")
-        ]
+        changes = [f"--change={each}" for each in (entrypoint, "ENV container=docker")]
         running.docker("import", *changes, archive, nodeimage.NAME)
     return nodeimage.NAME
 
@@ -160,5 +163,5 @@ def _ready() -> bool:
         return False
 
 
-def _kind(running: Engine, *arguments: str) -> None:
-    watched("kind", [paths.BIN / "kind", *arguments], env=running.environment)
+def _kind(running: Engine, *arguments: str, log: Path | None = None) -> None:
+    watched("kind", [paths.BIN / "kind", *arguments], env=running.environment, log=log)

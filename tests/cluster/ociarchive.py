@@ -80,7 +80,7 @@ def _add_json(archive: tarfile.TarFile, content: object, media_type: str) -> dic
 def _add_stream(archive: tarfile.TarFile, stream: IO[bytes], media_type: str) -> dict[str, object]:
     stream.seek(0)
     digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-    size = stream.tell()
+    size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
     entry = tarfile.TarInfo(f"blobs/sha256/{digest}")
     entry.size = size
