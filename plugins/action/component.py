@@ -1,0 +1,22 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries kyma.lifecycle.component: in the background, telling what it is at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
+
+
+class ActionModule(BackgroundCarrier):
+    """The action plugin of the module of the same name."""
+
+    definition = DEFINITION
+
+    def deadline(self, params: Mapping[str, Any]) -> float:
+        """See BackgroundCarrier: all components one after the other, each with all its time."""
+        return super().deadline(params) * 4 * max(1, len(params.get("names") or ()))

@@ -1,0 +1,106 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the controller has for a task: a release and migrations, each read only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+
+
+class Bundles(Protocol):
+    """Keeps rendered releases as files."""
+
+    def bundle(self, fingerprint: str, render: Callable[[], Release]) -> Path:
+        """The bundle of the release with this fingerprint, made by ``render`` if there is none yet."""
+
+
+class NoRelease(LifecycleError):
+    """A task needs a release, and none was named."""
+
+
+class ControllerMaterials(Materials):
+    """Materials read where they are.
+
+    Args:
+        request: the release that is wanted, or None where none was named.
+        migration_folders: folders of the user's own, which need not exist.
+        migration_collections: collections with migrations of their own.
+        bundles: where a release that was rendered is kept for the tasks after this one.
+    """
+
+    def __init__(
+        self,
+        request: ReleaseRequest | None,
+        *,
+        migration_folders: Sequence[str] = (),
+        migration_collections: Sequence[str] = (),
+        bundles: Bundles | None = None,
+    ) -> None:
+        self._asked = request
+        self._folders = tuple(migration_folders)
+        self._collections = tuple(migration_collections)
+        self._bundles = bundles
+
+    def fingerprint(self) -> str:
+        """See Materials."""
+        return self._fingerprint
+
+    def release(self) -> Release:
+        """See Materials."""
+        return self._release
+
+    def migrations(self) -> MigrationSet:
+        """See Materials."""
+        return self._migrations
+
+    def release_bundle(self) -> Path:
+        """A file from which :class:`~.shipped_materials.ShippedMaterials` reads the release."""
+        if self._bundles is None:
+            raise ValueError("there is no place for bundles")
+        return self._bundles.bundle(self._fingerprint, self._render)
+
+    @property
+    def _request(self) -> ReleaseRequest:
+        if self._asked is None:
+            raise NoRelease("no release is named: set the option release to a directory, an archive or a URL")
+        return self._asked
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.load import fingerprint
+
+        return fingerprint(self._request)
+
+    @cached_property
+    def _release(self) -> Release:
+        if self._bundles is None:
+            return self._render()
+        bundle = self.release_bundle()
+        # Rendered by this very process a moment ago, or by another task before it.
+        if self._rendered is not None:
+            return self._rendered
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle
+
+        return read_bundle(bundle)
+
+    _rendered: Release | None = None
+
+    def _render(self) -> Release:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.load import load
+
+        self._rendered = load(self._request)
+        return self._rendered
+
+    @cached_property
+    def _migrations(self) -> MigrationSet:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import discover
+
+        return discover(self._folders, self._collections)

@@ -1,0 +1,96 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a background task is at, as JSON lines in a file that its action plugin reads while it grows."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+CANCEL_SUFFIX = ".cancel"
+"""A file named like the progress file plus this asks the task to stop."""
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """One change of state.
+
+    Attributes:
+        time: seconds since the epoch, by the clock of the host that works.
+        subject: a component, a migration's id, or a phase.
+        state: what it has come to.
+        detail: more, for people; may be empty.
+    """
+
+    time: float
+    subject: str
+    state: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.state}" + (f" ({self.detail})" if self.detail else "")
+
+
+class ProgressFile:
+    """A :class:`~.task.Progress` that appends to a file which only its owner can read.
+
+    It may be called from several threads. A disk that is full does not stop a deployment: from the first
+    line that can't be written on, nothing more is told.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._lock = threading.Lock()
+        # No O_EXCL: a file of this name can only be one that the same task left behind.
+        self._file: int | None = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def __call__(self, subject: str, state: str, detail: str = "") -> None:
+        """Append one line. ASCII only, so that whoever reads a part of the file can count in bytes."""
+        line = {"time": round(time.time(), 3), "subject": subject, "state": state, "detail": detail}
+        data = (json.dumps(line) + "\n").encode("ascii")
+        with self._lock:
+            if self._file is None:
+                return
+            try:
+                os.write(self._file, data)
+            except OSError:
+                os.close(self._file)
+                self._file = None
+
+
+def no_progress(subject: str, state: str, detail: str = "") -> None:
+    """A :class:`~.task.Progress` for where nobody reads along."""
+    del subject, state, detail
+
+
+class ProgressReader:
+    """Puts the lines of a progress file together again from the pieces in which it arrives.
+
+    Attributes:
+        offset: the bytes taken so far; the next piece starts there.
+    """
+
+    def __init__(self) -> None:
+        self.offset = 0
+        self._rest = ""
+
+    def feed(self, piece: str) -> list[ProgressLine]:
+        """Take the next piece and answer with the lines that are whole now."""
+        self.offset += len(piece)
+        *whole, self._rest = (self._rest + piece).split("\n")
+        return [line for text in whole if (line := _parse(text)) is not None]
+
+
+def _parse(text: str) -> ProgressLine | None:
+    """One line, or None where it isn't one of ours: a broken line is not worth a broken deployment."""
+    try:
+        data = json.loads(text)
+        return ProgressLine(
+            float(data["time"]), str(data["subject"]), str(data["state"]), str(data.get("detail") or "")
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

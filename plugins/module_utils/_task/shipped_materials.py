@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a module got from the controller: files in a folder that its action plugin has filled."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+
+RELEASE_BUNDLE = "release.bundle"
+MIGRATIONS_ARCHIVE = "migrations.zip"
+
+
+class NotSent(LifecycleError):
+    """What the task needs was not sent along."""
+
+
+class ShippedMaterials(Materials):
+    """Materials in a module's ``workdir``."""
+
+    def __init__(self, workdir: str | None) -> None:
+        self._workdir = workdir
+
+    def fingerprint(self) -> str:
+        """See Materials."""
+        return self._release.digest
+
+    def release(self) -> Release:
+        """See Materials."""
+        return self._release
+
+    def migrations(self) -> MigrationSet:
+        """See Materials."""
+        return self._migrations
+
+    @cached_property
+    def _release(self) -> Release:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle
+
+        return read_bundle(self._path(RELEASE_BUNDLE, "no release: set the option release"))
+
+    @cached_property
+    def _migrations(self) -> MigrationSet:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.archive import read_archive
+
+        return read_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
+
+    def _path(self, name: str, missing: str) -> Path:
+        if not self._workdir:
+            raise NotSent(f"the task was given {missing}")
+        path = Path(self._workdir) / name
+        if not path.exists():
+            raise NotSent(f"the task was given {missing}")
+        return path

@@ -1,0 +1,168 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of all our action plugins: what carries a task's function to where it works."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ansible import constants as C
+from ansible.plugins.action import ActionBase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.controller_materials import (
+    ControllerMaterials,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import release_request
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import RELEASE_BUNDLE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, with_own_python
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.places import Places, find_paths
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
+
+TaskVars = dict[str, Any]
+
+MIGRATIONS_FOLDER = "kyma_migrations"
+"""The folder beside a playbook or an inventory whose migrations take part by themselves."""
+
+
+class Carrier(ActionBase):
+    """Carries the function of one :class:`~.task.TaskDefinition`.
+
+    Attributes:
+        definition: what to carry; the module of the task's own name carries it on other hosts.
+    """
+
+    definition: ClassVar[TaskDefinition]
+
+    _supports_check_mode = True
+    _supports_async = True
+
+    @abstractmethod
+    def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+        """Bring the function to where it works, and come back with its result."""
+
+    def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
+        """See ActionBase."""
+        super().run(tmp, task_vars)
+        task_vars = task_vars or {}
+        if self._connection.transport == "local" and has_libraries():
+            task_vars = with_own_python(task_vars, self._task.delegate_to)
+        arguments = validate(self.definition, self._task.args, self._task.action)
+        if arguments.problem:
+            return failure(arguments.problem)
+        try:
+            found = find_paths(
+                arguments.params,
+                self._places(task_vars),
+                decrypted=self._loader.get_real_file,
+                local_connection=self._connection.transport == "local",
+            )
+            with self._environment():
+                return self.carry(arguments.with_paths(found), task_vars)
+        except LifecycleError as error:
+            return failure(str(error))
+
+    @property
+    def works_here(self) -> bool:
+        """Whether the work is done on this machine, as this user."""
+        become = self._connection.become
+        other_user = become and self.get_become_option("become_user") != self._get_remote_user()
+        return self._connection.transport == "local" and not other_user
+
+    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
+        """Print what is going on, at once."""
+        if not self._task.no_log:
+            color = C.COLOR_ERROR if line.state == "failed" else None
+            self._display.display(f"[{task_vars.get('inventory_hostname')}] {line}", color=color)
+
+    def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
+        """What the controller has for this task."""
+        beside = (task_vars.get("playbook_dir"), task_vars.get("inventory_dir"))
+        folders = [str(Path(folder) / MIGRATIONS_FOLDER) for folder in beside if folder]
+        return ControllerMaterials(
+            release_request(params),
+            migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
+            migration_collections=tuple(params.get("migration_collections") or ()),
+            bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP),
+        )
+
+    def ship(self, arguments: Arguments, task_vars: TaskVars, *, background: bool, **more: str) -> Result:
+        """Run the module on the task's host, with what it needs from the controller sent along.
+
+        Args:
+            background: start it only; the answer names the job, not the result.
+            more: further options for the module.
+        """
+        args = {**self._task.args, **arguments.paths, **more}
+        workdir = self._send_materials(arguments.params, task_vars)
+        if workdir:
+            args["workdir"] = workdir
+        result: Result = self._execute_module(
+            module_name=self._task.action, module_args=args, task_vars=task_vars, wrap_async=background
+        )
+        return result
+
+    def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> str | None:
+        """Send what the definition needs to the task's temporary folder; answer with its path.
+
+        The folder goes when the module ends.
+        """
+        materials = self.materials(params, task_vars)
+        files: dict[str, Path] = {}
+        if self.definition.needs_release and params.get("release"):
+            files[RELEASE_BUNDLE] = materials.release_bundle()
+        if not files:
+            return None
+        shell = self._connection._shell
+        folder = str(shell.tmpdir or self._make_tmp_path())
+        remote = [
+            self._transfer_file(str(path), shell.join_path(folder, name)) for name, path in files.items()
+        ]
+        if self.works_here:
+            for path in remote:
+                Path(path).chmod(0o600)
+        self._fixup_perms2([folder, *remote], execute=False)
+        return folder
+
+    def _places(self, task_vars: TaskVars) -> Places:
+        return Places([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])
+
+    @contextmanager
+    def _environment(self) -> Iterator[None]:
+        """The task's ``environment`` in this process: it is what a module would get."""
+        before = dict(os.environ)
+        wanted: dict[str, Any] = {}
+        self._compute_environment_string(wanted)
+        os.environ.update({name: str(value) for name, value in wanted.items()})
+        os.environ.update(absolute_kubeconfigs(os.environ))
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")
+
+
+def absolute_kubeconfigs(environment: Mapping[str, str]) -> dict[str, str]:
+    """Kubeconfigs of the environment with paths that don't depend on where a process works.
+
+    Ansible starts local modules in the playbook's folder, but people write the path for their own.
+    """
+    return {
+        name: os.pathsep.join(
+            str(Path(path).expanduser().absolute()) if path else "" for path in text.split(os.pathsep)
+        )
+        for name in KUBECONFIG_VARIABLES
+        if (text := environment.get(name))
+    }

@@ -1,0 +1,42 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The carrier of what is quick: reads, and single records. It works in Ansible's own process if it can."""
+
+from __future__ import annotations
+
+import time
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
+
+
+class DirectCarrier(Carrier):
+    """Calls the function in Ansible's worker, which saves a process, its imports and the packing.
+
+    Where the connection leads elsewhere, Ansible's own Python lacks the libraries, or the user wants the
+    task in the background, it ships the module. Both answer alike.
+    """
+
+    def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+        """See Carrier."""
+        if self._task.async_val or not self.works_here or not has_libraries():
+            return self.ship(arguments, task_vars, background=bool(self._task.async_val))
+
+        def progress(subject: str, state: str, detail: str = "") -> None:
+            self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
+
+        result = call(
+            self.definition,
+            arguments.params,
+            materials=self.materials(arguments.params, task_vars),
+            progress=progress,
+            cancelled=lambda: False,
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
+        )
+        return arguments.complete(result)

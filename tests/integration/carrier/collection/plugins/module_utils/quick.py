@@ -1,0 +1,48 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A task function that tells all that it was given."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import MIGRATION_SPEC, RELEASE_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task, TaskDefinition
+
+
+def answer(task: Task) -> dict[str, Any]:
+    """Answer with everything."""
+    task.progress("quick", "asked")
+    if task.params["fail"]:
+        raise LifecycleError(task.params["fail"])
+    if task.params["defect"]:
+        raise ZeroDivisionError("a defect")
+    params = {k: v for k, v in task.params.items() if k not in ("workdir", "progress_file")}
+    return {
+        "params": params,
+        "check": task.check_mode,
+        "diff_mode": task.diff,
+        "environment": os.environ.get("KYMA_TEST_VARIABLE"),
+        "kubeconfig": os.environ.get("KUBECONFIG"),
+        "said": f"the key is {task.params['api_key']}",
+        "warnings": ["mind the gap"],
+        "pid": os.getpid(),
+        "cluster": type(task.cluster).__name__,
+    }
+
+
+DEFINITION = TaskDefinition(
+    answer,
+    {
+        "number": {"type": "int", "default": 4},
+        "mode": {"type": "str", "choices": ["one", "two"], "default": "one"},
+        "fail": {"type": "str"},
+        "defect": {"type": "bool", "default": False},
+        **RELEASE_SPEC,
+        **MIGRATION_SPEC,
+    },
+    mutually_exclusive=[("fail", "release_version")],
+)
