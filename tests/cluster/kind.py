@@ -96,7 +96,9 @@ def _start(state: State) -> None:
         except ClusterError:
             _kind(running, "export", "logs", "--name", NAME, str(paths.LOGS / "kind"))
             raise
-    if image != nodeimage.NAME:
+    if image == nodeimage.NAME:
+        _lead_to_apiserver(running)
+    else:
         _load_busybox(running)
     with timed("adding kwok's nodes"):
         output(
@@ -138,6 +140,17 @@ def _load_busybox(running: Engine) -> None:
     running.docker("pull", "--quiet", "busybox:stable-musl")
     running.docker("tag", "busybox:stable-musl", nodeimage.BUSYBOX_NAME)
     _kind(running, "load", "docker-image", nodeimage.BUSYBOX_NAME, "--name", NAME)
+
+
+def _lead_to_apiserver(running: Engine) -> None:
+    """Let real containers reach the API by its Service: no kube-proxy does that here."""
+    kubectl: list[str | Path] = [paths.BIN / "kubectl", f"--kubeconfig={paths.KIND_KUBECONFIG}"]
+    service = output([*kubectl, "get", "service", "kubernetes", "--output=jsonpath={.spec.clusterIP}"])
+    node = output([*kubectl, "get", "node", NODE, "--output=jsonpath={.status.addresses[0].address}"])
+    for chain in ("PREROUTING", "OUTPUT"):
+        rule = ["--append", chain, "--destination", service, "--protocol", "tcp", "--dport", "443"]
+        target = ["--jump", "DNAT", "--to-destination", f"{node}:6443"]
+        running.docker("exec", NODE, "iptables", "--table", "nat", *rule, *target)
 
 
 def _kubeconfig_of_kwok(running: Engine) -> Path:

@@ -51,7 +51,8 @@ PROGRAMS = {
 }
 SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
 
-POD_SUBNET = "10.244.0.0/16"
+# Not the subnet of which Kubernetes gives each node a part: kwok takes its pods' addresses from there.
+POD_SUBNET = "10.245.0.0/16"
 IMPORT = (
     "/bin/sh -c 'for archive in /kind/images/*.tar; do"
     " /usr/local/bin/ctr --namespace=k8s.io images import $archive; done'"
