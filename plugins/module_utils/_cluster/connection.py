@@ -123,7 +123,7 @@ def login_for(options: Mapping[str, Any]) -> Login:
     elif options.get("kubeconfig") or options.get("context"):
         login = kubeconfig_login(options)
     else:
-        login = service_account_login() or kubeconfig_login(options)
+        login = service_account_login(SERVICE_ACCOUNT) or kubeconfig_login(options)
     return with_options(login, options)
 
 
@@ -139,7 +139,7 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     return client_login(config, choice, persist=bool(options.get("persist_config")))
 
 
-def service_account_login(folder: Path = SERVICE_ACCOUNT) -> Login | None:
+def service_account_login(folder: Path) -> Login | None:
     """The login of the pod that we run in, or None where we run in none."""
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
     token, ca = folder / "token", folder / "ca.crt"

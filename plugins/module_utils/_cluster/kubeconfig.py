@@ -236,7 +236,7 @@ def file_or_data(entry: Entry, key: str, origin: str) -> tuple[str, str]:
     data = entry.content.get(key + "-data")
     if data:
         try:
-            return "", base64.b64decode(str(data), validate=False).decode("ascii")
+            return "", base64.b64decode("".join(str(data).split()), validate=True).decode("ascii")
         except (binascii.Error, UnicodeDecodeError) as error:
             raise Unconfigured(f"{origin}: {key}-data is not base64 of a PEM") from error
     path = entry.content.get(key)

@@ -122,7 +122,7 @@ class Transport:
         import urllib3
 
         response = self._attempts(
-            action, "GET", path, query, None, "", "application/json", True, max(seconds, 1.0)
+            action, "GET", path, query, None, "", "application/json", True, max(seconds, 0.1)
         )
 
         def lines() -> Iterator[bytes]:
@@ -211,6 +211,11 @@ class Transport:
             except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
                 outcome: Loss | int = Loss.NOT_SENT
                 failure: Unreachable | ApiError = self._unreachable(error)
+            except errors.ReadTimeoutError as error:
+                outcome = Loss.NO_ANSWER
+                failure = self._unreachable(error)
+                # A stream's time is up when it is up.
+                repeatable = repeatable and stream_seconds is None
             except errors.HTTPError as error:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)

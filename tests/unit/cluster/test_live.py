@@ -1,0 +1,343 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The live form against a scripted API server."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    AlreadyExists,
+    ApiError,
+    ClusterError,
+    Conflict,
+    Forbidden,
+    Gone,
+    KindNotServed,
+    NotFound,
+    Unreachable,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import OnWarning, Transport
+
+from tests.unit.cluster.apiserver import ApiServer, Reply, Script, Seen, discovery_or, serve, status
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
+
+
+@contextmanager
+def talking_to(
+    script: Script, on_warning: OnWarning | None = None
+) -> Iterator[tuple[LiveCluster, ApiServer]]:
+    """A live cluster on a scripted server that answers discovery by itself."""
+    with serve(discovery_or(script)) as server:
+        transport = Transport(
+            Login(server.url), on_warning=on_warning, retry=RetryPolicy(first_delay=0.001, limit=2.0)
+        )
+        yield LiveCluster(transport), server
+
+
+def in_turn(*replies: Reply) -> Callable[[Seen], Reply]:
+    """A script that gives one answer after the other, and the last one for ever."""
+    rest = list(replies)
+    return lambda _request: rest.pop(0) if len(rest) > 1 else rest[0]
+
+
+def asked(server: ApiServer) -> list[Seen]:
+    """What the server was asked, without discovery."""
+    return [request for request in server.seen if request.path not in ("/api", "/apis")]
+
+
+def test_get() -> None:
+    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
+        assert asked(server)[0].path == "/api/v1/namespaces/n/configmaps/a"
+        assert cluster.requests == {"GET": 3}
+
+
+def test_get_of_what_is_not_there_or_not_served_is_none() -> None:
+    missing = status(404, "NotFound", 'configmaps "a" not found', name="a", kind="configmaps")
+    with talking_to(lambda _: missing) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") is None
+        assert cluster.get("example.org/v1", "Thing", "a", "n") is None
+        assert len(asked(server)) == 1
+
+
+def test_names_are_escaped_and_a_cluster_scoped_kind_takes_no_namespace() -> None:
+    with talking_to(lambda _: Reply({})) as (cluster, server):
+        cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "system:a/b", "ignored")
+        assert asked(server)[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:a%2Fb"
+
+
+def test_a_namespaced_object_needs_its_namespace() -> None:
+    with talking_to(lambda _: Reply({})) as (cluster, server):
+        with pytest.raises(ClusterError, match="lives in a namespace"):
+            cluster.get("v1", "ConfigMap", "a")
+        assert asked(server) == []
+
+
+def test_list_follows_pages_and_fills_in_what_lists_leave_out() -> None:
+    pages = in_turn(
+        Reply(
+            {"metadata": {"continue": "t", "resourceVersion": "7"}, "items": [{"metadata": {"name": "a"}}]}
+        ),
+        Reply({"metadata": {"resourceVersion": "7"}, "items": [{"metadata": {"name": "b"}}]}),
+    )
+    with talking_to(pages) as (cluster, server):
+        page = cluster.list("v1", "ConfigMap", label_selector="x=y")
+
+        assert page.resource_version == "7"
+        assert page.items == [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}} for name in "ab"
+        ]
+        first, second = asked(server)
+        assert first.path == "/api/v1/configmaps"
+        assert first.query == {"labelSelector": "x=y", "limit": "500"}
+        assert second.query["continue"] == "t"
+
+
+def test_list_starts_over_in_one_piece_when_the_continue_token_has_run_out() -> None:
+    def script(request: Seen) -> Reply:
+        if "continue" in request.query:
+            return status(410, "Expired", "the provided continue parameter is too old")
+        if "limit" in request.query:
+            return Reply({"metadata": {"continue": "t"}, "items": [{"metadata": {"name": "a"}}]})
+        return Reply({"metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "c"}}]})
+
+    with talking_to(script) as (cluster, _):
+        page = cluster.list("v1", "ConfigMap")
+
+    assert [item["metadata"]["name"] for item in page.items] == ["c"]
+    assert page.resource_version == "9"
+
+
+def test_list_of_metadata_alone() -> None:
+    item = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"name": "a"}}
+    with talking_to(lambda _: Reply({"metadata": {}, "items": [item]})) as (cluster, server):
+        page = cluster.list("v1", "ConfigMap", metadata_only=True)
+
+        assert page.items == [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]
+        assert "as=PartialObjectMetadataList" in asked(server)[0].header("Accept")
+
+
+def test_apply_sends_utf8_under_its_field_manager() -> None:
+    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+        obj = {**CONFIG_MAP, "data": {"x": "😀"}}
+        cluster.with_field_manager("other").apply(obj, force=True, dry_run=True)
+
+        request = asked(server)[0]
+        assert (request.method, request.header("Content-Type")) == ("PATCH", "application/apply-patch+yaml")
+        assert request.query == {
+            "fieldManager": "other",
+            "fieldValidation": "Warn",
+            "force": "true",
+            "dryRun": "All",
+        }
+        assert "😀".encode() in request.body
+        assert json.loads(request.body) == obj
+        assert cluster.requests["PATCH"] == 1
+
+
+def test_create_patch_and_delete() -> None:
+    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+        cluster.create(CONFIG_MAP)
+        cluster.patch("v1", "ConfigMap", "a", "n", {"data": None})
+        cluster.patch("v1", "ConfigMap", "a", "n", [{"op": "remove", "path": "/x"}], subresource="status")
+        assert cluster.delete(
+            "v1", "ConfigMap", "a", "n", uid="u", resource_version="3", propagation="Orphan"
+        )
+
+        create, merge, json_patch, delete = asked(server)
+        assert (create.method, create.path) == ("POST", "/api/v1/namespaces/n/configmaps")
+        assert create.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Warn"}
+        assert merge.header("Content-Type") == "application/merge-patch+json"
+        assert json_patch.header("Content-Type") == "application/json-patch+json"
+        assert json_patch.path == "/api/v1/namespaces/n/configmaps/a/status"
+        assert json.loads(delete.body) == {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": "Orphan",
+            "preconditions": {"uid": "u", "resourceVersion": "3"},
+        }
+
+
+def test_delete_of_what_is_not_there_is_false() -> None:
+    with talking_to(lambda _: status(404, "NotFound", "gone", name="a")) as (cluster, _):
+        assert cluster.delete("v1", "ConfigMap", "a", "n") is False
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (status(409, "AlreadyExists", "is there"), AlreadyExists),
+        (status(409, "Conflict", "held"), Conflict),
+        (status(403, "Forbidden", "no"), Forbidden),
+        (status(404, "NotFound", 'namespaces "n" not found', name="n", kind="namespaces"), NotFound),
+        (status(500, "", "failed to create typed patch object (n/a; /v1, Kind=ConfigMap)"), Untypeable),
+    ],
+)
+def test_answers_that_say_no(answer: Reply, error: type[Exception]) -> None:
+    with talking_to(lambda _: answer) as (cluster, server):
+        with pytest.raises(error, match="apply ConfigMap n/a: "):
+            cluster.apply(CONFIG_MAP)
+        assert len(asked(server)) == 1
+
+
+def test_writes_of_unserved_kinds_say_so() -> None:
+    with talking_to(lambda _: Reply({})) as (cluster, server):
+        with pytest.raises(KindNotServed, match=r"Thing in example\.org/v1"):
+            cluster.apply({"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "a"}})
+        assert asked(server) == []
+
+
+def test_a_path_that_is_not_served_yet_is_waited_for() -> None:
+    script = in_turn(Reply(b"404 page not found\n", 404), Reply(CONFIG_MAP))
+    with talking_to(script) as (cluster, server):
+        assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
+        assert len(asked(server)) == 2
+
+
+def test_warnings_are_handed_on() -> None:
+    heard: list[tuple[str, str]] = []
+    warning = ("Warning", '299 - "unknown field \\"spec.x\\"", 299 - "v1beta1 is deprecated"')
+    with talking_to(
+        lambda _: Reply(CONFIG_MAP, headers=(warning,)), lambda action, text: heard.append((action, text))
+    ) as (cluster, _):
+        cluster.apply(CONFIG_MAP)
+
+    assert heard == [
+        ("apply ConfigMap n/a", 'unknown field "spec.x"'),
+        ("apply ConfigMap n/a", "v1beta1 is deprecated"),
+    ]
+
+
+@pytest.mark.parametrize("hiccup", [status(503), status(429), Reply(None)], ids=["503", "429", "hangs up"])
+def test_a_read_survives_a_hiccup(hiccup: Reply) -> None:
+    with talking_to(in_turn(hiccup, hiccup, Reply(CONFIG_MAP))) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
+        assert len(asked(server)) == 3
+
+
+def test_a_create_that_may_have_happened_is_not_sent_again() -> None:
+    with talking_to(lambda _: Reply(None)) as (cluster, server):
+        with pytest.raises(Unreachable, match=server.url):
+            cluster.create(CONFIG_MAP)
+        assert len(asked(server)) == 1
+
+
+def test_nobody_there() -> None:
+    with serve(lambda _: Reply({})) as server:
+        url = server.url
+    transport = Transport(Login(url, origin="context x of y"), retry=RetryPolicy(first_delay=0.001))
+    with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
+        LiveCluster(transport).server_version()
+    assert transport.requests["GET"] == 5
+
+
+def test_redirects_are_not_followed() -> None:
+    elsewhere = Reply({}, 302, (("Location", "http://192.0.2.1/"),))
+    with talking_to(lambda _: elsewhere) as (cluster, _), pytest.raises(ApiError, match="HTTP 302"):
+        cluster.get("v1", "ConfigMap", "a", "n")
+
+
+def test_identity_is_sent_and_a_refused_token_renewed_once() -> None:
+    def script(request: Seen) -> Reply:
+        return Reply({}) if request.header("Authorization") == "Bearer new" else status(401)
+
+    renewed: list[str] = []
+
+    def authorization(refused: str) -> str:
+        renewed.append(refused)
+        return "Bearer new" if refused or "Bearer old" in renewed else "Bearer old"
+
+    with serve(script) as server:
+        login = Login(
+            server.url,
+            authorization=authorization,
+            impersonate_user="jane",
+            impersonate_groups=("a", "b"),
+        )
+        Transport(login).request("x", "GET", "/version")
+
+    assert len(server.seen) == 2
+    last = server.seen[-1]
+    assert last.header("Impersonate-User") == "jane"
+    assert [value for name, value in last.headers if name == "Impersonate-Group"] == ["a", "b"]
+
+
+def event(kind: str, version: str) -> dict[str, object]:
+    """One line of a watch."""
+    return {"type": kind, "object": {**CONFIG_MAP, "metadata": {"name": "a", "resourceVersion": version}}}
+
+
+def test_watch_hides_bookmarks_and_goes_on_from_where_it_was() -> None:
+    script = in_turn(
+        Reply([event("ADDED", "5"), event("BOOKMARK", "8")]),
+        Reply([event("MODIFIED", "9")]),
+        Reply([]),
+    )
+    with talking_to(script) as (cluster, server):
+        events = list(cluster.watch("v1", "ConfigMap", "n", resource_version="3", seconds=0.4))
+
+        assert [each.type for each in events] == ["ADDED", "MODIFIED"]
+        assert [request.query["resourceVersion"] for request in asked(server)][:3] == ["3", "8", "9"]
+        assert asked(server)[0].query["allowWatchBookmarks"] == "true"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(410, "Expired", "too old resource version"),
+        Reply([{"type": "ERROR", "object": {"code": 410, "reason": "Expired", "message": "too old"}}]),
+    ],
+    ids=["at once", "in the stream"],
+)
+def test_watch_says_when_the_past_is_gone(answer: Reply) -> None:
+    with talking_to(lambda _: answer) as (cluster, _), pytest.raises(Gone, match="too old"):
+        list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=1))
+
+
+def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
+    silence = threading.Event()
+
+    def script(_request: Seen) -> Reply:
+        silence.wait(5)
+        return Reply(None)
+
+    with talking_to(script) as (cluster, _):
+        try:
+            events = list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=0.2))
+        finally:
+            silence.set()
+
+    assert events == []
+
+
+def test_logs() -> None:
+    with talking_to(lambda _: Reply("one\ntwo ü\n".encode())) as (cluster, server):
+        assert cluster.logs("p", "n", container="c", tail_lines=2) == "one\ntwo ü\n"
+        assert asked(server)[0].path == "/api/v1/namespaces/n/pods/p/log"
+        assert asked(server)[0].query == {"container": "c", "tailLines": "2"}
+
+
+def test_threads_share_one_pool() -> None:
+    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+        threads = [
+            threading.Thread(target=lambda: [cluster.get("v1", "ConfigMap", "a", "n") for _ in range(5)])
+            for _ in range(16)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len(asked(server)) == 80
+        assert cluster.requests == {"GET": 82}
