@@ -96,17 +96,53 @@ def apply_object(
     try:
         return Applied(ref, cluster.apply(intent, force=policy.force_conflicts))
     except Conflict as conflict:
-        resolution = resolve_conflict(intent, conflict.causes)
-        if resolution is None:
-            raise
-        answer = cluster.apply(resolution.intent, force=resolution.force)
-        return Applied(ref, answer, warnings=tuple(f"{ref}: {sentence}" for sentence in resolution.ceded))
+        return _settle(cluster, intent, conflict)
     except Untypeable as untypeable:
         return _apply_plainly(cluster, intent, untypeable)
     except Invalid as refusal:
         if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
             raise
         return _replace(cluster, intent, wait_until_gone)
+
+
+def _settle(cluster: Cluster, intent: Object, conflict: Conflict) -> Applied:
+    ref = ref_of(intent)
+    if _take_over_plain_writes(cluster, intent):
+        try:
+            return Applied(ref, cluster.apply(intent))
+        except Conflict as remaining:
+            conflict = remaining
+    resolution = resolve_conflict(intent, conflict.causes)
+    if resolution is None:
+        raise conflict
+    answer = cluster.apply(resolution.intent, force=resolution.force)
+    return Applied(ref, answer, warnings=tuple(f"{ref}: {sentence}" for sentence in resolution.ceded))
+
+
+def _take_over_plain_writes(cluster: Cluster, intent: Object) -> bool:
+    """Make what an earlier release could only be written plainly count as applied.
+
+    Without it our own plain write would conflict with us, and what the release drops would stay for ever.
+    """
+    ref = ref_of(intent)
+    live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+    if live is None:
+        return False
+    meta = live["metadata"]
+    managers = meta.get("managedFields") or []
+    plain = [m for m in managers if m.get("manager") == FIELD_MANAGER and m.get("operation") == "Update"]
+    if not plain or any(m.get("subresource") for m in plain):
+        return False
+    applied = [{**m, "operation": "Apply"} if m in plain else m for m in managers]
+    patch = {
+        "metadata": {
+            "uid": meta.get("uid"),
+            "resourceVersion": meta.get("resourceVersion"),
+            "managedFields": applied,
+        }
+    }
+    cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+    return True
 
 
 def is_immutable(refusal: Exception) -> bool:
