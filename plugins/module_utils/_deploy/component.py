@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
@@ -19,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Inventory,
     completed,
@@ -33,15 +35,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
+    WaitResult,
+    wait_until_established,
     wait_until_gone,
     wait_until_healthy,
-    wait_until_served,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 Answer = TypeVar("Answer")
+
+MOST_REASONS = 5
+"""How many failing objects an error tells of: what else hangs mostly hangs for the same reason."""
 
 
 class PhaseMigrations(Protocol):
@@ -64,6 +71,7 @@ class Workplace:
         timeout: seconds a component may take to become healthy, where its entry says nothing else.
         version: of the release.
         inventories: of what was deployed before, by component.
+        watcher: shared by all components that are waited for.
         recorded: whether the cluster keeps our records, so that inventories can be written.
     """
 
@@ -75,6 +83,7 @@ class Workplace:
     timeout: float
     version: str
     inventories: Mapping[str, Inventory]
+    watcher: Watcher
     recorded: bool = True
 
 
@@ -98,7 +107,7 @@ class ComponentWork:
         self._applied = AppliedAll((), ())
         before = place.inventories.get(component.name)
         self._known = {entry.ref: entry for entry in before.entries} if before else {}
-        self._deadline = time.monotonic() + (component.entry.timeout or place.timeout)
+        self._deadline = time.monotonic() + self._patience()
 
     def run(self) -> ComponentOutcome:
         """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
@@ -158,39 +167,63 @@ class ComponentWork:
         intent = intended(before, component.name, component.entry.namespace, component.objects)
         if place.recorded:
             write_inventory(place.cluster, intent)
-        waits = Waits(
-            until_gone=lambda api_version, ref: wait_until_gone(
-                place.cluster, [(api_version, ref)], deadline=self._deadline, cancelled=place.cancelled
-            ),
-            until_served=lambda crds: wait_until_served(
-                place.cluster, crds, deadline=self._deadline, cancelled=place.cancelled
-            ),
-        )
+        waits = Waits(until_gone=self._until_gone, until_served=self._until_served)
         self._applied = apply_objects(
             place.cluster, component.objects, place.policy, waits, cancelled=place.cancelled
         )
         self._warnings += self._applied.warnings
         if self._applied.refused:
-            raise _Stopped(FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:5]))
+            raise _Stopped(
+                FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:MOST_REASONS])
+            )
         if self._applied.left:
             raise _Stopped(CANCELLED, f"the run was cancelled; {len(self._applied.left)} objects not applied")
         return intent
 
-    def _wait(self) -> None:
-        place, name = self._place, self._component.name
-        result = wait_until_healthy(
+    def _until_gone(self, api_version: str, ref: Ref) -> None:
+        place = self._place
+        result = wait_until_gone(
             place.cluster,
-            [one.object for one in self._applied.applied],
+            [(api_version, ref)],
             deadline=self._deadline,
             cancelled=place.cancelled,
-            on_change=lambda message: place.progress(name, "waiting", message),
+            watcher=place.watcher,
+        )
+        if not result.healthy:
+            raise ClusterError(f"{ref} was to be made anew, and its deletion has not ended: {_told(result)}")
+
+    def _until_served(self, crds: Sequence[Object]) -> None:
+        result = wait_until_established(
+            self._place.cluster, crds, deadline=self._deadline, cancelled=self._place.cancelled
+        )
+        if not result.healthy:
+            raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
+
+    def _wait(self) -> None:
+        place, applied = self._place, self._applied.applied
+        result = wait_until_healthy(
+            place.cluster,
+            [(one.object["apiVersion"], one.ref) for one in applied],
+            deadline=self._deadline,
+            cancelled=place.cancelled,
+            on_change=self._tell,
+            objects=[one.object for one in applied],
+            watcher=place.watcher,
         )
         if result.healthy:
             return
-        if result.cancelled:
+        if result.ended == "cancelled":
             raise _Stopped(CANCELLED, "the run was cancelled while it waited")
-        reasons = [diagnose(place.cluster, unhealthy) for unhealthy in result.unhealthy[:5]]
-        raise _Stopped(FAILED, "; ".join(reasons))
+        why = "" if result.ended == "failed" else f"not healthy after {self._patience():.0f} s: "
+        reasons = [diagnose(place.cluster, one) for one in result.unhealthy[:MOST_REASONS]]
+        trouble = [result.trouble] if result.trouble else []
+        raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
+
+    def _tell(self, ref: Ref, found: Health) -> None:
+        self._place.progress(self._component.name, "waiting", f"{ref}: {found.message or found.state}")
+
+    def _patience(self) -> float:
+        return self._component.entry.timeout or self._place.timeout
 
     def _complete(self, intent: Inventory) -> None:
         """Note the component as deployed, with its objects as the server answered when they were applied."""
@@ -207,6 +240,11 @@ class ComponentWork:
     def _has_changed(self, answer: Applied) -> bool:
         known = self._known.get(answer.ref)
         return known is None or known.own != entry_of(answer.object).own
+
+
+def _told(result: WaitResult) -> str:
+    told = [f"{one.ref}: {one.health.message or one.health.reason}" for one in result.unhealthy]
+    return "; ".join(told[:MOST_REASONS]) or result.ended
 
 
 def _dropped_kinds(intent: Inventory) -> list[tuple[str, Ref]]:

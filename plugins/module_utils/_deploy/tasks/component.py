@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     policy_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import needs_problems, waves_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
@@ -58,6 +59,7 @@ class _Deployment:
             timeout=float(params["timeout"]),
             version=release.version,
             inventories=read_inventories(task.cluster),
+            watcher=Watcher(task.cluster),
             recorded=recorded,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}

@@ -40,7 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_served
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
@@ -100,7 +100,13 @@ def _begin(task: Task) -> Result:
 def _bring_definitions(cluster: Cluster) -> None:
     crds = side_by_side(lambda crd: cluster.apply(crd, force=True), DEFINITIONS)
     cluster.apply(VIEWERS, force=True)
-    wait_until_served(cluster, crds, deadline=time.monotonic() + SECONDS_TO_SERVE, cancelled=lambda: False)
+    deadline = time.monotonic() + SECONDS_TO_SERVE
+    result = wait_until_established(cluster, crds, deadline=deadline, cancelled=lambda: False)
+    if not result.healthy:
+        raise LifecycleError(
+            f"the API server does not serve our own records after {SECONDS_TO_SERVE:.0f} s, so nothing can be"
+            " recorded: look at `kubectl get crd | grep lifecycle.kyma-project.io`"
+        )
 
 
 def _end(task: Task) -> Result:
