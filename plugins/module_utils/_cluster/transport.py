@@ -297,6 +297,8 @@ def open_pool(login: Login) -> urllib3.PoolManager:
             options["server_hostname"] = login.server_name
             options["assert_hostname"] = login.server_name
         if not login.verify:
+            # Who turned it off need not be told at every request.
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
             options["cert_reqs"] = "CERT_NONE"
             options["assert_hostname"] = False
     pool: urllib3.PoolManager
