@@ -31,8 +31,12 @@ UNBOUND = "Unbound"
 """The reason of a claim that has no volume, and of which no consumer has been scheduled yet."""
 
 
+LOST_FAILS_AFTER = 10.0
+"""Seconds that a claim may be Lost: the binder says so too of a volume that it has not seen yet."""
+
+
 def persistent_volume_claim(obj: Mapping[str, Any]) -> Health:
-    """kstatus pvcConditions; a claim that has lost its volume has failed.
+    """kstatus pvcConditions; stricter: a claim that has lost its volume, and stays so, has failed.
 
     A claim whose StorageClass binds at the first consumer is as it should be while it has none: see
     :func:`waits_for_consumer`, which whoever waits asks when the reason is :data:`UNBOUND`.
@@ -41,7 +45,8 @@ def persistent_volume_claim(obj: Mapping[str, Any]) -> Health:
     if phase == "Bound":
         return current("it is bound")
     if phase == "Lost":
-        return failed("Lost", f"its volume {spec(obj).get('volumeName') or ''} is gone")
+        gone = f"its volume {spec(obj).get('volumeName') or ''} is gone"
+        return progressing("Lost", gone, fails_after=LOST_FAILS_AFTER)
     if SELECTED_NODE in (obj["metadata"].get("annotations") or {}):
         return progressing("NotBound", "a pod waits for its volume to be provisioned")
     return progressing(UNBOUND, "it has no volume yet")

@@ -1,0 +1,360 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wait until objects are healthy, gone, or served: woken by watch events, not by a clock.
+
+What is already current in the apply's answer costs no request. All waits of one run share a
+:class:`~.watcher.Watcher`, so that many components at once cost one watch per kind and namespace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import (
+    CURRENT,
+    FAILED,
+    Health,
+    always_current,
+    health,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules.platform import (
+    waits_for_consumer,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules.result import (
+    current,
+    failed,
+    progressing,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import (
+    Inbox,
+    News,
+    Place,
+    Sighting,
+    Trouble,
+    Watcher,
+    place_of,
+    version_of,
+)
+
+NOTICE_SECONDS = 0.25
+"""How long a cancellation may go unnoticed."""
+MISSING_FAILS_AFTER = 5.0
+"""Seconds that an object may be away: what replaces objects deletes and creates them."""
+SERVED_POLL_SECONDS = 0.1
+"""How often discovery is asked for a new kind: nothing tells when it is served."""
+NOT_SERVED_LOOK_SECONDS = 1.0
+"""After how long a CRD whose kind is not served is looked at for the reason."""
+
+OnChange = Callable[[Ref, Health], None]
+Judge = Callable[[Object | None], Health]
+
+
+@dataclass(frozen=True)
+class Unhealthy:
+    """An object that did not become what it was waited for, as it was last seen."""
+
+    api_version: str
+    ref: Ref
+    health: Health
+    object: Object | None
+
+
+@dataclass(frozen=True)
+class WaitResult:
+    """How a wait ended.
+
+    Attributes:
+        ended: ``healthy``, ``failed`` (an object won't get there), ``deadline`` or ``cancelled``.
+        unhealthy: what was not there yet at the end, failed ones first.
+        trouble: why the cluster could not be watched lately, or empty.
+    """
+
+    ended: str
+    unhealthy: list[Unhealthy] = field(default_factory=list)
+    trouble: str = ""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether everything became what it was waited for."""
+        return self.ended == "healthy"
+
+
+def wait_until_healthy(
+    cluster: Cluster,
+    refs: Sequence[tuple[str, Ref]],
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None = None,
+    objects: Sequence[Object] | None = None,
+    watcher: Watcher | None = None,
+) -> WaitResult:
+    """Wait until all objects are current at the same time, or until one of them has failed.
+
+    Args:
+        cluster: the cluster.
+        refs: what to wait for: apiVersion and reference of each object.
+        deadline: when to give up, as ``time.monotonic()`` tells the time.
+        cancelled: whether to give up; noticed within half a second.
+        on_change: told, on the caller's thread, how each object that was not current at first stands,
+            and each change of that.
+        objects: the answers of the applies. An object that is current in its answer is not read again.
+        watcher: what to share with other waits on this cluster.
+
+    Raises:
+        ClusterError: the objects may not be read or watched.
+    """
+    watcher = watcher or Watcher(cluster)
+    answers = {ref_of(o): o for o in objects or ()}
+
+    def judge(obj: Object | None) -> Health:
+        if obj is None:
+            return progressing("Missing", "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
+        found = health(obj)
+        if found.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
+            return found
+        name = (obj.get("spec") or {}).get("storageClassName")
+        storage_class = watcher.storage_class(name) if name else None
+        return current("it waits for its first pod") if waits_for_consumer(obj, storage_class) else found
+
+    wards = {}
+    for api_version, ref in refs:
+        answer = answers.get(ref)
+        if answer is not None:
+            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer)
+        elif not always_current(api_version, ref.kind):
+            wards[ref] = _Ward(
+                api_version, ref, judge, progressing("NotReadYet", "it was not read yet"), None
+            )
+    return _wait(watcher, wards, deadline, cancelled, on_change)
+
+
+def wait_until_gone(
+    cluster: Cluster,
+    refs: Sequence[tuple[str, Ref]],
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    watcher: Watcher | None = None,
+) -> WaitResult:
+    """Wait until none of the objects that are there now is there any longer.
+
+    Costs one read per object, and a watch only for what lives on. An object of the same name that somebody
+    else creates meanwhile is another one. Arguments, result and errors as of :func:`wait_until_healthy`.
+    """
+    wards = {}
+    for api_version, ref in refs:
+        obj = cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+        if obj is not None:
+            judge = _judge_of_absence(obj["metadata"].get("uid"))
+            wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
+    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, None)
+
+
+def _judge_of_absence(uid: str | None) -> Judge:
+    def judge(obj: Object | None) -> Health:
+        if obj is None or obj["metadata"].get("uid") != uid:
+            return current("it is gone")
+        if obj["metadata"].get("deletionTimestamp"):
+            return health(obj)
+        return progressing("NotDeleted", "nobody has asked for its deletion")
+
+    return judge
+
+
+def wait_until_established(
+    cluster: Cluster,
+    crds: Sequence[Object],
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None = None,
+) -> WaitResult:
+    """Wait until the API server serves every version of these CustomResourceDefinitions that it should.
+
+    Discovery is asked, which names a kind only once its definition is established; nothing tells when, so
+    this wait does go by the clock. Definitions are too large to watch them all for two conditions: one is
+    read only when its kind stays away, to fail at once where its names are taken. Arguments, result and
+    errors as of :func:`wait_until_healthy`.
+    """
+    waiting = {ref_of(crd): crd for crd in crds}
+    states: dict[Ref, Health] = {}
+    look_at = time.monotonic() + NOT_SERVED_LOOK_SECONDS
+
+    def tell(ref: Ref, found: Health) -> None:
+        if on_change and states.get(ref) != found:
+            on_change(ref, found)
+        states[ref] = found
+
+    while True:
+        for ref, crd in list(waiting.items()):
+            if all(cluster.resource(version, kind) for version, kind in served_kinds(crd)):
+                del waiting[ref]
+                if ref in states:
+                    tell(ref, current("it is established"))
+            elif ref not in states:
+                tell(ref, progressing("NotServed", "its kind is not served yet"))
+        now = time.monotonic()
+        if waiting and now >= look_at:
+            look_at = now + NOT_SERVED_LOOK_SECONDS
+            for ref, crd in waiting.items():
+                seen = cluster.get(crd["apiVersion"], ref.kind, ref.name)
+                found = health(seen) if seen else failed("Missing", "it was deleted")
+                if found.state != CURRENT:
+                    tell(ref, found)
+        unhealthy = [Unhealthy(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
+        ended = _ended([u.health for u in unhealthy], deadline, cancelled)
+        if ended:
+            return WaitResult(ended, _failed_first(unhealthy))
+        time.sleep(max(0.0, min(SERVED_POLL_SECONDS, deadline - now)))
+
+
+def served_kinds(crd: Object) -> list[tuple[str, str]]:
+    """The apiVersion and kind of each version that a CustomResourceDefinition says is served."""
+    spec = crd["spec"]
+    return [
+        (f"{spec['group']}/{version['name']}", spec["names"]["kind"])
+        for version in spec["versions"]
+        if version.get("served")
+    ]
+
+
+@dataclass
+class _Ward:
+    """One object that is waited for: what was last known of it, and since when it is in that state."""
+
+    api_version: str
+    ref: Ref
+    judge: Judge
+    health: Health
+    object: Object | None
+    version: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.object is not None:
+            self.version = version_of(self.object["metadata"].get("resourceVersion"))
+
+    def see(self, sighting: Sighting) -> bool:
+        """Take note of a sighting; whether that changes the object's health. Old news is left alone."""
+        if sighting.version < self.version:
+            return False
+        self.version = sighting.version
+        self.object = sighting.object or self.object
+        return self._become(self.judge(sighting.object))
+
+    def run_out(self, now: float) -> bool:
+        """Let a state that may not last have failed; whether that is so now."""
+        if now < self.patience_ends():
+            return False
+        return self._become(failed(self.health.reason, self.health.message))
+
+    def patience_ends(self) -> float:
+        """When the state that it is in counts as failed."""
+        limit = self.health.fails_after
+        return float("inf") if limit is None else self.since + limit
+
+    def _become(self, found: Health) -> bool:
+        before, self.health = self.health, found
+        if (before.state, before.reason) != (found.state, found.reason):
+            self.since = time.monotonic()
+        return before != found
+
+
+def _wait(
+    watcher: Watcher,
+    wards: dict[Ref, _Ward],
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None,
+) -> WaitResult:
+    tell = on_change or _tell_nobody
+    inbox: Inbox = SimpleQueue()
+    trouble = ""
+    for ward in wards.values():
+        if ward.health.state != CURRENT:
+            tell(ward.ref, ward.health)
+    try:
+        follows = False
+        while True:
+            now = time.monotonic()
+            for ward in wards.values():
+                if ward.run_out(now):
+                    tell(ward.ref, ward.health)
+            ended = _ended([w.health for w in wards.values()], deadline, cancelled)
+            if ended:
+                return WaitResult(ended, _unhealthy(wards), trouble)
+            if not follows:
+                _follow(watcher, wards, inbox)
+                follows = True
+            soonest = min(w.patience_ends() for w in wards.values())
+            for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
+                if isinstance(news, Trouble):
+                    if news.final:
+                        raise news.error
+                    trouble = str(news.error)
+                    continue
+                trouble = ""
+                ward = wards[news.ref]
+                if ward.see(news):
+                    tell(ward.ref, ward.health)
+    finally:
+        watcher.leave(inbox)
+
+
+def _tell_nobody(_ref: Ref, _found: Health) -> None:
+    pass
+
+
+def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox) -> None:
+    places: dict[Place, list[_Ward]] = {}
+    for ward in wards.values():
+        places.setdefault(place_of(ward.api_version, ward.ref), []).append(ward)
+    for place, there in places.items():
+        if any(w.health.state != CURRENT for w in there):
+            watcher.follow(place, [w.ref for w in there], inbox)
+
+
+def _news(inbox: Inbox, seconds: float) -> list[News]:
+    """Everything that is in the inbox, waiting for the first that long."""
+    try:
+        found = [inbox.get(timeout=seconds)] if seconds > 0 else []
+    except Empty:
+        return []
+    while not inbox.empty():
+        found.append(inbox.get())
+    return found
+
+
+def _ended(states: Sequence[Health], deadline: float, cancelled: Callable[[], bool]) -> str:
+    if all(s.state == CURRENT for s in states):
+        return "healthy"
+    if any(s.state == FAILED for s in states):
+        return "failed"
+    if cancelled():
+        return "cancelled"
+    return "deadline" if time.monotonic() >= deadline else ""
+
+
+def _unhealthy(wards: dict[Ref, _Ward]) -> list[Unhealthy]:
+    return _failed_first(
+        [
+            Unhealthy(w.api_version, w.ref, w.health, w.object)
+            for w in wards.values()
+            if w.health.state != CURRENT
+        ]
+    )
+
+
+def _failed_first(found: list[Unhealthy]) -> list[Unhealthy]:
+    return sorted(found, key=lambda u: u.health.state != FAILED)
