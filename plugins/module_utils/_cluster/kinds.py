@@ -1,0 +1,180 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which kinds an API server serves that is not asked: those that every Kubernetes has, and those of CRDs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, Resource
+
+VERBS = frozenset({"create", "delete", "get", "list", "patch", "update", "watch"})
+
+NAMESPACE = ("", "Namespace")
+CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+BUILT_IN = """
+v1
+    Namespace namespaces cs
+    Node nodes cs
+    PersistentVolume persistentvolumes cs
+    ConfigMap configmaps n
+    Endpoints endpoints n
+    Event events n
+    LimitRange limitranges n
+    PersistentVolumeClaim persistentvolumeclaims ns
+    Pod pods nsg
+    PodTemplate podtemplates ng
+    ReplicationController replicationcontrollers nsg
+    ResourceQuota resourcequotas ns
+    Secret secrets n
+    Service services ns
+    ServiceAccount serviceaccounts n
+admissionregistration.k8s.io/v1
+    MutatingWebhookConfiguration mutatingwebhookconfigurations cg
+    ValidatingWebhookConfiguration validatingwebhookconfigurations cg
+    ValidatingAdmissionPolicy validatingadmissionpolicies csg
+    ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings cg
+apiextensions.k8s.io/v1
+    CustomResourceDefinition customresourcedefinitions csg
+apiregistration.k8s.io/v1
+    APIService apiservices cs
+apps/v1
+    ControllerRevision controllerrevisions n
+    DaemonSet daemonsets nsg
+    Deployment deployments nsg
+    ReplicaSet replicasets nsg
+    StatefulSet statefulsets nsg
+autoscaling/v1
+    HorizontalPodAutoscaler horizontalpodautoscalers ns
+autoscaling/v2
+    HorizontalPodAutoscaler horizontalpodautoscalers ns
+batch/v1
+    CronJob cronjobs nsg
+    Job jobs nsg
+certificates.k8s.io/v1
+    CertificateSigningRequest certificatesigningrequests cs
+coordination.k8s.io/v1
+    Lease leases n
+discovery.k8s.io/v1
+    EndpointSlice endpointslices ng
+events.k8s.io/v1
+    Event events n
+flowcontrol.apiserver.k8s.io/v1
+    FlowSchema flowschemas csg
+    PriorityLevelConfiguration prioritylevelconfigurations csg
+networking.k8s.io/v1
+    Ingress ingresses nsg
+    IngressClass ingressclasses cg
+    NetworkPolicy networkpolicies ng
+node.k8s.io/v1
+    RuntimeClass runtimeclasses c
+policy/v1
+    PodDisruptionBudget poddisruptionbudgets nsg
+rbac.authorization.k8s.io/v1
+    ClusterRole clusterroles c
+    ClusterRoleBinding clusterrolebindings c
+    Role roles n
+    RoleBinding rolebindings n
+scheduling.k8s.io/v1
+    PriorityClass priorityclasses cg
+storage.k8s.io/v1
+    CSIDriver csidrivers c
+    CSINode csinodes c
+    CSIStorageCapacity csistoragecapacities n
+    StorageClass storageclasses c
+    VolumeAttachment volumeattachments cs
+"""
+"""What Kubernetes 1.36 serves: below each apiVersion kind, plural, and in letters whether it is
+namespaced (n) or cluster-scoped (c), has a status subresource (s), and counts generations (g).
+"""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A served kind, and how the server treats its objects.
+
+    Attributes:
+        resource: what discovery says.
+        has_status: whether ``status`` is a subresource, which other writes leave alone.
+        has_generation: whether ``metadata.generation`` counts changes of what is wanted.
+        custom: whether a CRD defines it.
+        schema: ``openAPIV3Schema`` of a custom kind.
+    """
+
+    resource: Resource
+    has_status: bool
+    has_generation: bool
+    custom: bool = False
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return self.resource.api_version.rpartition("/")[0]
+
+    @property
+    def qualified(self) -> str:
+        """The kind as the server's messages name it, e.g. ``Deployment.apps``."""
+        return ".".join(filter(None, (self.resource.kind, self.group)))
+
+    @property
+    def qualified_plural(self) -> str:
+        """The resource as the server's messages name it, e.g. ``deployments.apps``."""
+        return ".".join(filter(None, (self.resource.plural, self.group)))
+
+    def ref(self, name: str, namespace: str | None) -> Ref:
+        """The reference of an object of this kind; a namespace means nothing where the kind has none."""
+        return Ref(
+            self.group, self.resource.kind, (namespace or "") if self.resource.namespaced else "", name
+        )
+
+
+KindTable = dict[tuple[str, str], Kind]
+"""Kinds by apiVersion and kind."""
+
+
+@cache
+def _built_in() -> KindTable:
+    table: KindTable = {}
+    api_version = ""
+    for line in BUILT_IN.split("\n"):
+        if not line.startswith(" "):
+            api_version = line
+            continue
+        kind, plural, traits = line.split()
+        resource = Resource(api_version, kind, plural, "n" in traits, VERBS)
+        table[api_version, kind] = Kind(resource, "s" in traits, "g" in traits)
+    return table
+
+
+def built_in_kinds() -> KindTable:
+    """The kinds of a cluster without any CRD."""
+    return dict(_built_in())
+
+
+def is_a(ref: Ref, group_kind: tuple[str, str]) -> bool:
+    """Whether a reference is to an object of a kind, given as group and kind."""
+    return ref[:2] == group_kind
+
+
+def kinds_of_crd(crd: Object) -> KindTable:
+    """The kinds that a CustomResourceDefinition makes the server serve, one per served version."""
+    spec = crd["spec"]
+    table: KindTable = {}
+    for version in spec.get("versions") or ():
+        if not version.get("served", True):
+            continue
+        api_version = f"{spec['group']}/{version['name']}"
+        names = spec["names"]
+        resource = Resource(
+            api_version, names["kind"], names["plural"], spec.get("scope") == "Namespaced", VERBS
+        )
+        has_status = "status" in (version.get("subresources") or {})
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        table[api_version, names["kind"]] = Kind(resource, has_status, True, custom=True, schema=schema)
+    return table

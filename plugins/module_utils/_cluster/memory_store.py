@@ -1,0 +1,187 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects of an in-memory API server: versions, history, and what goes when something is deleted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from copy import deepcopy
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Event,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    CRD,
+    NAMESPACE,
+    Kind,
+    KindTable,
+    built_in_kinds,
+    is_a,
+    kinds_of_crd,
+)
+
+FOREGROUND = "foregroundDeletion"
+PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
+"""Taken off by Kubernetes' own controllers as soon as nothing uses the object."""
+
+
+class Happened(NamedTuple):
+    """An entry of the history: what a watch tells."""
+
+    version: int
+    ref: Ref
+    event: Event
+
+
+class Store:
+    """What the server keeps. Whoever calls a method holds :attr:`changed`."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition(threading.RLock())
+        self.objects: dict[Ref, Object] = {}
+        self.kinds: KindTable = built_in_kinds()
+        self.history: list[Happened] = []
+        self.version = 0
+        self.oldest = 0
+
+    def find(self, ref: Ref) -> Object | None:
+        """The stored object itself: not to be changed."""
+        return self.objects.get(ref)
+
+    def of_kind(self, kind: Kind, namespace: str | None) -> Iterator[Object]:
+        """The stored objects of a kind, by namespace and name."""
+        for ref in sorted(self.objects):
+            if (ref.group, ref.kind) == (kind.group, kind.resource.kind) and (
+                not namespace or ref.namespace == namespace
+            ):
+                yield self.objects[ref]
+
+    def put(self, new: Object) -> Object:
+        """Keep an object under a new resourceVersion, unless nothing about it changed; what is kept."""
+        ref = ref_of(new)
+        old = self.objects.get(ref)
+        if old is not None:
+            # All versions of a kind are one object, stored in one of them.
+            new = {**new, "apiVersion": old["apiVersion"]}
+        if old is not None and without_version(old) == without_version(new):
+            return old
+        self._serve(old, new)
+        self._record(ref, "MODIFIED" if old else "ADDED", new)
+        self.objects[ref] = new
+        self._settle()
+        return new
+
+    def delete(self, ref: Ref, propagation: str) -> None:
+        """Begin an object's deletion, and end it and whatever follows from it as far as finalizers let."""
+        obj = deepcopy(self.objects[ref])
+        meta = obj["metadata"]
+        if meta.get("deletionTimestamp"):
+            return
+        finalizers = [name for name in meta.get("finalizers") or () if name not in PROMPT_FINALIZERS]
+        if propagation == "Foreground":
+            finalizers.append(FOREGROUND)
+        meta["finalizers"] = finalizers
+        meta.update(deletionTimestamp=timestamp(), deletionGracePeriodSeconds=0)
+        if meta.get("generation"):
+            meta["generation"] += 1
+        if is_a(ref, NAMESPACE):
+            obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+        contents = list(self._contents(ref, obj))
+        if finalizers or contents:
+            self._record(ref, "MODIFIED", obj)
+        self.objects[ref] = obj
+        if propagation == "Orphan":
+            for dependent in self._dependents(meta["uid"]):
+                self._disown(dependent, meta["uid"])
+        elif propagation == "Foreground":
+            contents += self._dependents(meta["uid"])
+        for other in contents:
+            if other in self.objects:
+                self.delete(other, propagation if propagation == "Foreground" else "Background")
+        self._settle()
+
+    def _settle(self) -> None:
+        """Remove whatever is being deleted and has nothing left to wait for."""
+        settled = False
+        while not settled:
+            settled = True
+            for ref, obj in list(self.objects.items()):
+                meta = obj["metadata"]
+                if ref not in self.objects or not meta.get("deletionTimestamp"):
+                    continue
+                waits_for = list(meta.get("finalizers") or ())
+                if FOREGROUND in waits_for and not self._dependents(meta["uid"]):
+                    waits_for.remove(FOREGROUND)
+                if not waits_for and not any(self._contents(ref, obj)):
+                    self._remove(ref)
+                    settled = False
+
+    def _remove(self, ref: Ref) -> None:
+        obj = self.objects.pop(ref)
+        self._serve(obj, None)
+        self._record(ref, "DELETED", obj)
+        uid = obj["metadata"]["uid"]
+        living = {other["metadata"]["uid"] for other in self.objects.values()}
+        for dependent in self._dependents(uid):
+            owners = self.objects[dependent]["metadata"]["ownerReferences"]
+            if any(owner["uid"] in living for owner in owners):
+                self._disown(dependent, uid)
+            else:
+                self.delete(dependent, "Background")
+
+    def _contents(self, ref: Ref, obj: Object) -> Iterator[Ref]:
+        """What can't outlive a namespace or a CRD."""
+        if is_a(ref, NAMESPACE):
+            yield from (other for other in self.objects if other.namespace == ref.name)
+        elif is_a(ref, CRD):
+            names = obj["spec"]["group"], obj["spec"]["names"]["kind"]
+            yield from (other for other in self.objects if other[:2] == names)
+
+    def _dependents(self, uid: str) -> list[Ref]:
+        return [
+            ref
+            for ref, obj in self.objects.items()
+            if any(owner.get("uid") == uid for owner in obj["metadata"].get("ownerReferences") or ())
+        ]
+
+    def _disown(self, ref: Ref, uid: str) -> None:
+        obj = deepcopy(self.objects[ref])
+        owners = [owner for owner in obj["metadata"]["ownerReferences"] if owner["uid"] != uid]
+        obj["metadata"]["ownerReferences"] = owners
+        if not owners:
+            del obj["metadata"]["ownerReferences"]
+        self._record(ref, "MODIFIED", obj)
+        self.objects[ref] = obj
+
+    def _serve(self, old: Object | None, new: Object | None) -> None:
+        for crd, served in ((old, False), (new, True)):
+            if crd is not None and is_a(ref_of(crd), CRD):
+                for key, kind in kinds_of_crd(crd).items():
+                    if served:
+                        self.kinds[key] = kind
+                    else:
+                        self.kinds.pop(key, None)
+
+    def _record(self, ref: Ref, type_: str, obj: Object) -> None:
+        self.version += 1
+        obj["metadata"]["resourceVersion"] = str(self.version)
+        self.history.append(Happened(self.version, ref, Event(type_, deepcopy(obj))))
+        self.changed.notify_all()
+
+
+def without_version(obj: Object) -> Object:
+    """The object without its resourceVersion, for telling whether a write changed anything."""
+    meta = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    return {**obj, "metadata": meta}
+
+
+def timestamp() -> str:
+    """Now, as the API server writes it: RFC 3339 in whole seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
