@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an inventory knows, and how it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Inventory,
+    completed,
+    entry_of,
+    intended,
+    is_unchanged,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    ENTRIES_PER_OBJECT,
+    inventories_from,
+    inventory_objects,
+)
+
+
+def config_map(name: str = "a", **metadata: object) -> Object:
+    ours = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:data": {}}, "time": "t1"}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": name,
+            "namespace": "ns",
+            "uid": "u",
+            "resourceVersion": "1",
+            "managedFields": [ours],
+            **metadata,
+        },
+    }
+
+
+def managers(**changed: object) -> list[dict]:
+    return [
+        {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:data": {}}, "time": "t1", **changed}
+    ]
+
+
+def test_the_same_version_is_unchanged() -> None:
+    assert is_unchanged(entry_of(config_map()), config_map())
+
+
+def test_a_status_write_is_no_change() -> None:
+    status = {"manager": "controller", "subresource": "status", "fieldsV1": {"f:status": {}}}
+    live = config_map(resourceVersion="2", managedFields=[*managers(), status])
+    assert is_unchanged(entry_of(config_map()), live)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"uid": "other"},
+        {"generation": 2},
+        {"managedFields": managers(fieldsV1={})},
+        {"managedFields": [*managers(), {"manager": "kubectl", "fieldsV1": {"f:metadata": {}}}]},
+        {"managedFields": []},
+    ],
+)
+def test_what_matters_is_looked_at_closely(metadata: dict) -> None:
+    assert not is_unchanged(entry_of(config_map()), config_map(resourceVersion="2", **metadata))
+
+
+def test_what_is_gone_or_was_never_finished_is_looked_at_closely() -> None:
+    assert not is_unchanged(entry_of(config_map()), None)
+    assert not is_unchanged(replace(entry_of(config_map()), uid=""), config_map())
+
+
+def test_the_intent_keeps_what_the_release_drops() -> None:
+    before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")), entry_of(config_map("kept"))))
+    intent = intended(before, "c", "ns", [config_map("kept"), config_map("new")])
+    assert intent.digest == ""
+    assert {entry.ref.name: (bool(entry.uid), entry.dropped) for entry in intent.entries} == {
+        "kept": (True, False),
+        "new": (False, False),
+        "old": (True, True),
+    }
+
+
+def test_what_was_dropped_and_is_gone_is_forgotten() -> None:
+    before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")),))
+    intent = intended(before, "c", "ns", [config_map("new")])
+    live = {entry_of(config_map("new")).ref: config_map("new")}
+    done = completed(intent, "1.1", "e", live)
+    assert [entry.ref.name for entry in done.entries] == ["new"]
+    assert (done.version, done.digest, done.entries[0].uid) == ("1.1", "e", "u")
+
+
+def test_a_large_inventory_is_split_and_comes_back_whole() -> None:
+    entries = tuple(entry_of(config_map(f"c{n}")) for n in range(ENTRIES_PER_OBJECT + 1))
+    inventory = Inventory("c", "ns", "1.0", "d", entries)
+    objects = inventory_objects(inventory)
+    assert [obj["metadata"]["name"] for obj in objects] == ["c", "c-1"]
+    assert inventories_from(reversed(objects)) == {"c": inventory}
+
+
+def test_parts_of_two_deployments_are_no_complete_one() -> None:
+    entries = tuple(entry_of(config_map(f"c{n}")) for n in range(ENTRIES_PER_OBJECT + 1))
+    first = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
+    second = inventory_objects(Inventory("c", "ns", "1.0", "e", entries))
+    assert inventories_from([first[0], second[1]])["c"].digest == ""
+    assert inventories_from([first[0]])["c"].digest == ""

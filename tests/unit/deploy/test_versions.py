@@ -1,0 +1,42 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which release may follow which."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import upgrade_problem
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "wanted"),
+    [
+        ("", "", "2.9"),
+        ("2.9", "2.9", "2.9"),
+        ("2.9", "2.9", "2.10"),
+        ("2.9.1", "2.9.1", "2.9.4"),
+        ("2.9", "2.10", "2.10"),
+    ],
+)
+def test_these_may_follow(version: str, target: str, wanted: str) -> None:
+    assert upgrade_problem(version, target, wanted) == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "wanted", "told"),
+    [
+        ("2.9", "2.9", "2.11", "deploy 2.10 first"),
+        ("2.10", "2.10", "2.9", "downgrades"),
+        ("2.10", "2.10", "3.0", "one minor version"),
+        ("2.9", "2.10", "2.9", "deploy 2.10 again"),
+        ("", "2.9", "2.10", "deploy 2.9 again"),
+    ],
+)
+def test_these_may_not(version: str, target: str, wanted: str, told: str) -> None:
+    assert told in upgrade_problem(version, target, wanted)
+
+
+def test_a_release_may_say_what_it_follows() -> None:
+    assert upgrade_problem("2.9.3", "2.9.3", "2.11", ["2.9", "2.10"]) == ""
+    assert "may follow 2.10" in upgrade_problem("2.9", "2.9", "2.11", ["2.10"])
