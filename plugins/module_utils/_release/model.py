@@ -40,8 +40,8 @@ class Content:
     """What a component (or a CRD folder) consists of, rendered.
 
     Attributes:
-        objects: the manifests in the order of their files, each with its namespace filled in where a
-            manifest leaves it out and its kind may have one (the loader can't know: see ``namespace``).
+        objects: the manifests in the order of their files, each as it stands there. Where one names no
+            namespace it has none here: only discovery can tell whether its kind wants the component's.
         hooks: names of Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
         digest: sha256 over the objects, as hexadecimal digits.
     """
@@ -65,6 +65,7 @@ class Release:
         crds: what is applied and established before any component.
         upgrades_from: versions that it may follow; empty means the previous minor.
         kubernetes: the range of server versions it supports as a PEP 440 specifier set, or empty.
+        warnings: what people should know of how it was rendered.
     """
 
     version: str
@@ -91,6 +92,7 @@ class ReleaseRequest:
         overrides: ``component.key=value`` strings, later wins; they win over files.
         version: the release's version where the source doesn't tell it.
         component_list: path of a component list of the user's own instead of the release's.
+        helm_binary: name or path of the helm binary.
     """
 
     source: str

@@ -1,0 +1,142 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the list of what a release consists of, in the format that Kyma has always had."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import (
+    SettingsReader,
+    read_settings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import Located
+
+DEFAULT_NAMESPACE = "kyma-system"
+_LIST_KEYS = ("defaultNamespace", "prerequisites", "components")
+_ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "role")
+_RESERVED = {
+    "global": "for values and migrations of the whole deployment",
+    "crds": "the folder of what is established first",
+}
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+
+@dataclass(frozen=True)
+class ComponentList:
+    """A component list as it was read: prerequisites first."""
+
+    default_namespace: str
+    entries: tuple[ComponentEntry, ...]
+
+
+def parse_component_list(text: str, file: str) -> ComponentList:
+    """The component list in a text.
+
+    Raises:
+        ReleaseError: everything that is wrong with it.
+    """
+    settings = read_settings(text, file)
+    reader = _ListReader(file)
+    reader.only(settings, _LIST_KEYS)
+    namespace = reader.namespace(settings, "defaultNamespace") or DEFAULT_NAMESPACE
+    entries = [
+        entry for key in ("prerequisites", "components") for entry in reader.entries(settings, key, namespace)
+    ]
+    if not entries and not reader.problems:
+        reader.refuse("the list has no components", settings.line)
+    if reader.problems:
+        raise ReleaseError(reader.problems)
+    return ComponentList(namespace, tuple(entries))
+
+
+def seconds_of(duration: str) -> float | None:
+    """Seconds of ``600``, ``90s``, ``10m`` or ``1h30m``; None where it is none of these or not positive."""
+    match = _DURATION.fullmatch(duration)
+    if not match:
+        return None
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return hours * 3600 + minutes * 60 + seconds or None
+
+
+def leads_out(path: str) -> bool:
+    """Whether a path is not one inside of the folder that it starts from."""
+    depth = 0
+    for part in path.split("/"):
+        depth += -1 if part == ".." else part not in ("", ".")
+        if depth < 0:
+            return True
+    return path.startswith("/") or "://" in path
+
+
+class _ListReader(SettingsReader):
+    """Takes the entries out of a component list."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._lines: dict[str, int] = {}
+
+    def entries(self, settings: Located, key: str, default_namespace: str) -> Iterator[ComponentEntry]:
+        items = settings.get(key) or []
+        if not isinstance(items, list):
+            self.refuse(f"{key} must be a list", settings.line)
+            return
+        for position, item in enumerate(items, 1):
+            if not isinstance(item, Located):
+                self.refuse(f"entry {position} of {key} must be a mapping with a name", settings.line)
+            elif name := self._name(item):
+                yield self._entry(item, name, default_namespace, key == "prerequisites")
+
+    def namespace(self, mapping: Located, key: str) -> str:
+        namespace = self.string(mapping, key)
+        if namespace and not _NAME.fullmatch(namespace):
+            self.refuse(f"{namespace!r} can't be a namespace's name", mapping.line)
+        return namespace
+
+    def _entry(self, item: Located, name: str, default_namespace: str, prerequisite: bool) -> ComponentEntry:
+        self.only(item, _ENTRY_KEYS)
+        return ComponentEntry(
+            name=name,
+            namespace=self.namespace(item, "namespace") or default_namespace,
+            prerequisite=prerequisite,
+            needs=self.strings(item, "needs"),
+            timeout=self._timeout(item),
+            source=self._source(item),
+            version=self.string(item, "version") or None,
+            role=self.string(item, "role") or None,
+        )
+
+    def _name(self, item: Located) -> str:
+        name = self.string(item, "name")
+        if not name:
+            self.refuse("a component needs a name", item.line)
+        elif not _NAME.fullmatch(name):
+            self.refuse(
+                f"{name!r} can't be a component's name: it may have lower-case letters, digits and '-'",
+                item.line,
+            )
+        elif name in _RESERVED:
+            self.refuse(f"no component can be called {name}: that is {_RESERVED[name]}", item.line)
+        elif name in self._lines:
+            self.refuse(f"the component {name} is there twice, first on line {self._lines[name]}", item.line)
+        self._lines.setdefault(name, item.line)
+        return name
+
+    def _timeout(self, item: Located) -> float | None:
+        text = self.string(item, "timeout")
+        seconds = seconds_of(text)
+        if text and seconds is None:
+            self.refuse(f"the timeout {text!r} is neither seconds nor like 10m or 1h30m", item.line)
+        return seconds
+
+    def _source(self, item: Located) -> str | None:
+        source = self.string(item, "source")
+        if leads_out(source):
+            self.refuse(f"the source {source!r} must be a path inside of the release", item.line)
+        return source or None

@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A release's digest, found without parsing or rendering anything."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.helm import helm_version
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.kustomize import kustomize_version
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import (
+    CHART,
+    KUSTOMIZATIONS,
+    Layout,
+    layout_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import (
+    archive_name,
+    directory_source,
+    file_digest,
+    is_url,
+    local_path,
+    wanted_digest,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import version_in_name
+
+RENDERING = "1"
+"""To be raised when this collection renders the same files to other objects."""
+
+
+def fingerprint(request: ReleaseRequest) -> str:
+    """sha256 over everything that the rendering depends on; it is what ``Release.digest`` will be.
+
+    That is every file which convention may find (those of other profiles included, as telling them apart
+    takes longer than reading them), profile, version, the user's values, and the versions of the tools.
+    Nothing of where the release lies goes into it, so that all machines agree.
+
+    Raises:
+        ReleaseError: there is no such release, or a tool that it needs is missing.
+    """
+    digest = _Digest()
+    digest.add("rendering", RENDERING)
+    digest.add("profile", request.profile)
+    for override in request.overrides:
+        digest.add("override", override)
+    for file in request.values_files:
+        digest.add("values", _content(Path(file).expanduser()))
+    own_list = _content(Path(request.component_list).expanduser()) if request.component_list else b""
+    digest.add("list", own_list)
+    pinned = wanted_digest(request)
+    path = None if is_url(request.source) else local_path(request)
+    if path and path.is_dir():
+        _add_directory(digest, path, request, own_list)
+    else:
+        digest.add("archive", file_digest(path) if path else pinned)
+        digest.add("version", request.version or version_in_name(archive_name(request)))
+        # What is in the archive is not looked at, so it may need any of them.
+        digest.add("helm", _if_there(helm_version, request.helm_binary))
+        digest.add("kustomize", _if_there(kustomize_version))
+    return digest.hex()
+
+
+def files_of(places: Iterable[Path]) -> Iterator[Path]:
+    """All files in some files and folders but Git's own, symbolic links followed, each folder once."""
+    seen: set[str] = set()
+    for place in places:
+        if place.is_file():
+            yield place
+        for folder, folders, files in os.walk(place, followlinks=True):
+            real = os.path.realpath(folder)
+            folders[:] = sorted(name for name in folders if name != ".git") if real not in seen else []
+            if real not in seen:
+                seen.add(real)
+                yield from (path for name in sorted(files) if (path := Path(folder, name)).is_file())
+
+
+def _add_directory(digest: _Digest, root: Path, request: ReleaseRequest, own_list: bytes) -> None:
+    digest.add("version", request.version or directory_source(root, request.source).version())
+    layout = layout_of(root)
+    files = list(files_of(layout.relevant()))
+    if layout.checkout and _leads_elsewhere(layout, files, own_list):
+        files = list(files_of([root]))
+    for file in files:
+        digest.add(file.relative_to(root).as_posix(), _content(file))
+    names = {file.name for file in files}
+    if CHART in names:
+        digest.add("helm", helm_version(request.helm_binary))
+    if names.intersection(KUSTOMIZATIONS):
+        digest.add("kustomize", kustomize_version())
+
+
+def _leads_elsewhere(layout: Layout, files: Iterable[Path], own_list: bytes) -> bool:
+    """Whether content may lie where convention would not find it: by ``source`` or by a kustomization."""
+    path = layout.component_list()
+    text = own_list or (_content(path) if path else b"")
+    return b"source" in text or any(file.name in KUSTOMIZATIONS for file in files)
+
+
+def _if_there(version: Callable[..., str], *arguments: str) -> str:
+    try:
+        return version(*arguments)
+    except ReleaseError:
+        return ""
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise refusal(f"can't be read: {error.strerror}", str(path)) from error
+
+
+class _Digest:
+    """A sha256 over named parts, none of which can pass for two."""
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+
+    def add(self, name: str, part: str | bytes) -> None:
+        data = part.encode() if isinstance(part, str) else part
+        self._sha256.update(f"{len(name)} {name} {len(data)} ".encode())
+        self._sha256.update(data)
+
+    def hex(self) -> str:
+        return self._sha256.hexdigest()

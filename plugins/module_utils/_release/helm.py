@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Render a chart with the ``helm`` binary, version 3 or 4, without touching a cluster."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import Chart
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.programs import (
+    ProgramFailed,
+    ProgramMissing,
+    run_program,
+)
+
+_SECONDS = 120
+_SOURCE = re.compile(r"^# Source: [^/\n]+/(.+)$", re.MULTILINE)
+_PLACE = re.compile(r"\b[\w.-]+/((?:charts|templates|crds)/[^\s:()]+)(?::(\d+))?(?::(\d+))?")
+_VARYING = re.compile(
+    rb"\b(rand(Alpha|AlphaNum|Numeric|Ascii|Bytes|Int)|gen(CA|SelfSignedCert|SignedCert|PrivateKey)\w*"
+    rb"|uuidv4|htpasswd|bcrypt|encryptAES|shuffle)\b|[({|]-?\s*now\b"
+)
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """What Helm made of a chart.
+
+    Attributes:
+        text: the manifests, hooks and CRDs included.
+        place: the template that a line of the text came from, and no line.
+    """
+
+    text: str
+    place: Callable[[int], tuple[str, int]]
+
+
+def helm_version(binary: str) -> str:
+    """The version of the helm binary, e.g. ``v4.3.0``.
+
+    Raises:
+        ReleaseError: there is none, or it is too old.
+    """
+    version = _ask_version(binary)
+    if version.startswith(("v1.", "v2.")):
+        raise refusal(f"{binary} is Helm {version}: Helm charts need version 3 or 4")
+    return version
+
+
+@lru_cache
+def _ask_version(binary: str) -> str:
+    try:
+        return run_program([binary, "version", "--template", "{{ .Version }}"], seconds=_SECONDS).strip()
+    except ProgramMissing as error:
+        raise refusal(
+            f"the release has Helm charts, and {error}: install Helm 3 or 4, or say where its binary is"
+        ) from error
+    except ProgramFailed as error:
+        raise refusal(f"{binary} does not tell its version: {error}") from error
+
+
+def render_chart(
+    chart: Chart,
+    shown: str,
+    *,
+    component: str,
+    namespace: str,
+    values: Mapping[str, Any],
+    api_versions: Iterable[str],
+    binary: str,
+) -> Rendering:
+    """Render a chart for a component.
+
+    Args:
+        chart: the chart and its profile's values.
+        shown: the chart's folder in messages.
+        component: the release's name in Helm's sense.
+        namespace: ``.Release.Namespace``.
+        values: the user's values, which win over the profile's.
+        api_versions: what ``.Capabilities.APIVersions`` has beside Kubernetes' own.
+        binary: the helm binary.
+
+    Raises:
+        ReleaseError: what Helm says, with the template and line where it names one.
+    """
+    command = [binary, "template", component, str(chart.folder), "--namespace", namespace, "--include-crds"]
+    for path in chart.values:
+        command += ["--values", str(path)]
+    # By standard input: a secret among the values is neither in a file nor in the list of processes.
+    command += ["--values", "-"]
+    for version in api_versions:
+        command += ["--api-versions", version]
+    try:
+        text = run_program(command, seconds=_SECONDS, stdin=json.dumps(values))
+    except (ProgramFailed, ProgramMissing) as error:
+        file, line, column, message = explain(str(error), shown)
+        raise refusal(message, file, line, column) from error
+    return Rendering(text, _places(text, shown))
+
+
+def explain(said: str, shown: str) -> tuple[str, int, int, str]:
+    """File, line, column and message of what Helm said of a chart; the innermost place that it names."""
+    message = re.sub(r"\n+Use --debug flag.*", "", said, flags=re.DOTALL).removeprefix("Error: ")
+    if "missing in charts/ directory" in message:
+        return shown, 0, 0, f"{message}\nRun: helm dependency build {shown}"
+    places = _PLACE.findall(message)
+    if not places:
+        return shown, 0, 0, f"Helm can't render the chart: {message}"
+    path, line, column = places[-1]
+    return f"{shown}/{path}", int(line or 0), int(column or 0), f"Helm can't render the chart: {message}"
+
+
+def may_vary(folder: Path) -> bool:
+    """Whether a chart's files name a function that answers differently each time."""
+    return any(
+        _VARYING.search(path.read_bytes())
+        for path in folder.rglob("*")
+        if path.suffix in (".yaml", ".yml", ".tpl", ".txt") and path.is_file()
+    )
+
+
+def _places(text: str, shown: str) -> Callable[[int], tuple[str, int]]:
+    sources = [(text.count("\n", 0, match.start()) + 1, match[1]) for match in _SOURCE.finditer(text)]
+
+    def place(line: int) -> tuple[str, int]:
+        files = [file for at, file in sources if at <= line]
+        return (f"{shown}/{files[-1]}", 0) if files else (shown, 0)
+
+    return place

@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Render a kustomization with whatever kustomize this machine has, from local files alone."""
+
+from __future__ import annotations
+
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+    Problem,
+    ReleaseError,
+    refusal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import KUSTOMIZATIONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.programs import (
+    ProgramFailed,
+    ProgramMissing,
+    run_program,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import read_settings, read_text
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import Source
+
+_SECONDS = 120
+_REFERENCES = ("resources", "bases", "components", "generators", "transformers", "validators")
+
+
+@lru_cache
+def _tool() -> tuple[str, ...]:
+    if shutil.which("kustomize"):
+        return ("kustomize", "build")
+    if shutil.which("kubectl"):
+        return ("kubectl", "kustomize")
+    raise refusal(
+        "the release has kustomizations, and this machine has neither kustomize nor kubectl: install one"
+    )
+
+
+@lru_cache
+def kustomize_version() -> str:
+    """The tool that renders kustomizations, and its version.
+
+    Raises:
+        ReleaseError: there is none.
+    """
+    tool = _tool()
+    command = ["kustomize", "version"] if tool[0] == "kustomize" else ["kubectl", "version", "--client"]
+    try:
+        return f"{tool[0]} {run_program(command, seconds=_SECONDS).strip()}"
+    except (ProgramFailed, ProgramMissing) as error:
+        raise refusal(f"{tool[0]} does not tell its version: {error}") from error
+
+
+def render_kustomization(folder: Path, source: Source) -> str:
+    """The manifests of a kustomization.
+
+    Raises:
+        ReleaseError: what kustomize says, or a reference to what is not in the release.
+    """
+    problems = _foreign(folder, source, set())
+    if problems:
+        raise ReleaseError(problems)
+    try:
+        return run_program([*_tool(), str(folder)], seconds=_SECONDS)
+    except (ProgramFailed, ProgramMissing) as error:
+        message = (
+            str(error).removeprefix("error: ").removeprefix("Error: ").replace(str(source.root), source.label)
+        )
+        raise refusal(f"kustomize can't render it: {message}", source.show(folder)) from error
+
+
+def _foreign(folder: Path, source: Source, seen: set[Path]) -> list[Problem]:
+    """References that lead out of the release: what they bring may change while the release does not."""
+    file = next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), None)
+    if file is None or folder in seen:
+        return []
+    seen.add(folder)
+    shown = source.show(file)
+    settings = read_settings(read_text(file, shown), shown)
+    problems: list[Problem] = []
+    for key in _REFERENCES:
+        references = settings.get(key)
+        for reference in references if isinstance(references, list) else ():
+            if not isinstance(reference, str) or "\n" in reference:
+                continue
+            target = (folder / reference).resolve()
+            if not target.exists() or not target.is_relative_to(source.root.resolve()):
+                problems.append(
+                    Problem(
+                        f"{key}: {reference!r} is not in the release: keep a copy of it there",
+                        shown,
+                        settings.line,
+                    )
+                )
+            elif target.is_dir():
+                problems += _foreign(target, source, seen)
+    return problems

@@ -1,0 +1,173 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where things lie in a release: the conventions, and nothing but them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+MANIFESTS = (".yaml", ".yml", ".json")
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+CHART = "Chart.yaml"
+_LISTS = ("components.yaml", "components.yml", "components.json")
+_RELEASE_FILES = ("release.yaml", "release.yml")
+_INSTALLATION = Path("installation", "resources")
+_CHARTS = "resources"
+_CRDS = "crds"
+_OF_A_CHART = {"Chart", "values", "requirements"}
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """A component that consists of manifests as they are."""
+
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Kustomization:
+    """A component that is rendered by kustomize."""
+
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A component that is rendered by Helm; ``values`` are the profile's files, later wins."""
+
+    folder: Path
+    values: tuple[Path, ...] = ()
+
+
+Found = Manifests | Kustomization | Chart
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A release's directory.
+
+    Attributes:
+        root: the directory.
+        checkout: whether it is laid out as a Kyma 2.x checkout: most of it is none of our business then.
+    """
+
+    root: Path
+    checkout: bool
+
+    def component_list(self) -> Path | None:
+        return _first_file(self._installation / name for name in _LISTS)
+
+    def release_file(self) -> Path | None:
+        return _first_file(self.root / name for name in _RELEASE_FILES)
+
+    def crd_files(self) -> tuple[Path, ...]:
+        return tuple(path for path in sorted((self._installation / _CRDS).rglob("*")) if _is_manifest(path))
+
+    def relevant(self) -> tuple[Path, ...]:
+        """The files and folders that hold all that convention finds."""
+        if not self.checkout:
+            return (self.root,)
+        return (*(self.root / name for name in _RELEASE_FILES), self._installation, self.root / _CHARTS)
+
+    def places(self, name: str, profile: str = "", source: str | None = None) -> tuple[Path, ...]:
+        """Where a component's content is looked for, in this order."""
+        if source:
+            return (self.root / source,)
+        if self.checkout:
+            return (self.root / _CHARTS / name,)
+        of_profile = (
+            [self.root / profile / f"{name}{suffix}" for suffix in (*MANIFESTS, "")] if profile else []
+        )
+        return (
+            *of_profile,
+            self.root / name,
+            self.root / _CHARTS / name,
+            *(self.root / f"{name}{suffix}" for suffix in MANIFESTS),
+        )
+
+    def find(self, name: str, profile: str = "", source: str | None = None) -> Found | None:
+        """What a component consists of: the first of its places that holds any content."""
+        for place in self.places(name, profile, source):
+            if content := content_at(place, profile):
+                return content
+        return None
+
+    def rendered_profiles(self, names: Iterable[str]) -> set[str]:
+        """Profiles that have manifests of their own: ``<profile>/<name>.yaml``, ``<name>/<profile>/``."""
+        components = set(names)
+        own = components | {_CHARTS, _CRDS, _INSTALLATION.parts[0]}
+        found = {
+            folder.name
+            for folder in ([] if self.checkout else _folders(self.root))
+            if folder.name not in own
+            and any(
+                content_at(folder / f"{name}{suffix}") for name in components for suffix in (*MANIFESTS, "")
+            )
+        }
+        for place in (place for name in components for place in self.places(name)):
+            if not isinstance(content_at(place), Chart | Kustomization):
+                found.update(folder.name for folder in _folders(place) if content_at(folder))
+        return found
+
+    def chart_profiles(self, names: Iterable[str]) -> set[str]:
+        """Profiles that charts have values for."""
+        return {
+            path.stem.removeprefix("profile-")
+            for name in names
+            for place in self.places(name)
+            if (place / CHART).is_file()
+            for path in place.glob("*.yaml")
+            if path.stem not in _OF_A_CHART
+        }
+
+    @property
+    def _installation(self) -> Path:
+        return self.root / _INSTALLATION if self.checkout else self.root
+
+
+def layout_of(root: Path) -> Layout:
+    """How a release's directory is laid out: by its component list, else by the folder a checkout has."""
+    plain = Layout(root, checkout=False)
+    return Layout(root, checkout=plain.component_list() is None and (root / _INSTALLATION).is_dir())
+
+
+def content_at(place: Path, profile: str = "") -> Found | None:
+    """What a file or a folder holds for a profile, or None where it holds no content."""
+    if place.is_file():
+        return Manifests((place,))
+    if (place / CHART).is_file():
+        return Chart(place, _profile_values(place, profile))
+    folders = (place / profile, place) if profile else (place,)
+    for folder in folders:
+        if any((folder / name).is_file() for name in KUSTOMIZATIONS):
+            return Kustomization(folder)
+    files = [path for folder in reversed(folders) for path in _manifests_in(folder)]
+    return Manifests(tuple(files)) if files else None
+
+
+def _profile_values(chart: Path, profile: str) -> tuple[Path, ...]:
+    if not profile or profile in _OF_A_CHART:
+        return ()
+    paths = (chart / f"profile-{profile}.yaml", chart / f"{profile}.yaml")
+    return tuple(path for path in paths if path.is_file())
+
+
+def _manifests_in(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if _is_manifest(path)] if folder.is_dir() else []
+
+
+def _is_manifest(path: Path) -> bool:
+    return path.suffix in MANIFESTS and not path.name.startswith(".") and path.is_file()
+
+
+def _folders(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return []
+    return [path for path in sorted(place.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+
+
+def _first_file(paths: Iterable[Path]) -> Path | None:
+    return next((path for path in paths if path.is_file()), None)

@@ -1,0 +1,199 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find, read and render a release."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.component_list import (
+    ComponentList,
+    parse_component_list,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+    Problem,
+    ReleaseError,
+    refusal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.fingerprint import fingerprint
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import Chart, Found, layout_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected, digest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ComponentEntry,
+    Content,
+    Release,
+    ReleaseRequest,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.profiles import choose_profile
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_file import (
+    Declared,
+    parse_release_file,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.rendering import Renderer, read_files
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import read_text
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import Source, open_source
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.values import (
+    UserValues,
+    read_user_values,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import parses, same
+
+Answer = TypeVar("Answer")
+
+
+def load_release(request: ReleaseRequest) -> Release:
+    """Read a release and render it for a profile and the user's values; no cluster is asked.
+
+    Args:
+        request: where it lies, and how to render it.
+
+    Raises:
+        ReleaseError: everything that is wrong with it, with file and line.
+    """
+    digest = fingerprint(request)
+    with open_source(request) as source:
+        release = _Loading(request, source).release(digest)
+    if fingerprint(request) != digest:
+        raise refusal("its files changed while they were read: try again when they rest", request.source)
+    return release
+
+
+class _Loading:
+    """One reading of a release, which gathers what is wrong before it gives up."""
+
+    def __init__(self, request: ReleaseRequest, source: Source) -> None:
+        self._request = request
+        self._source = source
+        self._layout = layout_of(source.root)
+        self._problems: list[Problem] = []
+        self._warnings: list[str] = []
+
+    def release(self, digest: str) -> Release:
+        declared = self._attempt(self._declared, Declared())
+        version = self._attempt(lambda: self._version(declared.version), "")
+        values = self._attempt(
+            lambda: read_user_values(self._request.values_files, self._request.overrides), UserValues()
+        )
+        crds = self._taken(read_files(self._layout.crd_files(), self._source))
+        listed = self._attempt(self._components, None)
+        profile = self._attempt(lambda: self._profile(listed), None) if listed else None
+        if listed is None or profile is None:
+            raise ReleaseError(self._problems)
+        content = self._content(listed, profile, values, crds)
+        if self._problems:
+            raise ReleaseError(self._problems)
+        return Release(
+            version=version,
+            digest=digest,
+            profile=profile,
+            default_namespace=listed.default_namespace,
+            components=listed.entries,
+            content=content,
+            crds=crds,
+            upgrades_from=declared.upgrades_from,
+            kubernetes=declared.kubernetes,
+            warnings=tuple(self._warnings),
+        )
+
+    def _attempt(self, step: Callable[[], Answer], otherwise: Answer) -> Answer:
+        try:
+            return step()
+        except ReleaseError as error:
+            self._problems += error.problems
+            return otherwise
+
+    def _declared(self) -> Declared:
+        path = self._layout.release_file()
+        return parse_release_file(self._text(path), self._source.show(path)) if path else Declared()
+
+    def _version(self, declared: str) -> str:
+        asked = self._request.version.removeprefix("v")
+        if asked and not parses(asked):
+            raise refusal(f"{asked!r} is not a version of a release")
+        if asked and declared and not same(asked, declared):
+            raise refusal(f"the release says that it is {declared}, not {asked}", self._source.label)
+        version = declared or asked or self._source.version()
+        if not version:
+            raise refusal(
+                "nothing tells the release's version: give it as kyma_version, write it to its "
+                'release.yaml (version: "2.9"), or name its folder for it, like kyma-2.9',
+                self._source.label,
+            )
+        return version
+
+    def _components(self) -> ComponentList | None:
+        if self._request.component_list:
+            file = self._request.component_list
+            return parse_component_list(read_text(Path(file).expanduser(), file), file)
+        path = self._layout.component_list()
+        if path is None:
+            raise refusal(
+                "there is no components.yaml (or .yml, .json), neither here nor in installation/resources",
+                self._source.label,
+            )
+        return parse_component_list(self._text(path), self._source.show(path))
+
+    def _profile(self, listed: ComponentList) -> str:
+        return choose_profile(self._layout, listed.entries, self._request.profile, self._source.label)
+
+    def _content(
+        self, listed: ComponentList, profile: str, values: UserValues, crds: Content
+    ) -> dict[str, Content]:
+        found = dict(self._found(listed.entries, profile))
+        charts = {name for name, content in found.items() if isinstance(content, Chart)}
+        names = {entry.name for entry in listed.entries}
+        self._problems += values.problems(charts, names - charts)
+        self._warnings += values.warnings(names)
+        renderer = Renderer(
+            self._source, values, sorted(set(served_by(crds.objects))), self._request.helm_binary
+        )
+        entries = [entry for entry in listed.entries if entry.name in found]
+        readings = side_by_side(
+            lambda entry: renderer.render(entry, found[entry.name]),
+            entries,
+            threads=2 * (os.cpu_count() or 1),
+        )
+        return {entry.name: self._taken(read()) for entry, read in zip(entries, readings, strict=True)}
+
+    def _found(self, entries: Iterable[ComponentEntry], profile: str) -> Iterator[tuple[str, Found]]:
+        for entry in entries:
+            found = self._layout.find(entry.name, profile, entry.source)
+            if found:
+                yield entry.name, found
+                continue
+            places = self._layout.places(entry.name, profile, entry.source)
+            looked = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
+            self._problems.append(
+                Problem(
+                    f"the component {entry.name} has no content; looked for: {looked}", self._source.label
+                )
+            )
+
+    def _taken(self, collected: Collected) -> Content:
+        self._problems += collected.problems
+        self._warnings += collected.warnings
+        objects = tuple(collected.objects)
+        return Content(objects, tuple(collected.hooks), digest_of(objects))
+
+    def _text(self, path: Path) -> str:
+        return read_text(path, self._source.show(path))
+
+
+def served_by(objects: Iterable[Object]) -> Iterator[str]:
+    """What the CRDs among some objects will have served, as Helm's ``--api-versions`` takes it."""
+    for crd in objects:
+        if (
+            crd["kind"] == "CustomResourceDefinition"
+            and group_of(crd["apiVersion"]) == "apiextensions.k8s.io"
+        ):
+            spec = crd.get("spec") or {}
+            for version in spec.get("versions") or ():
+                if version.get("served"):
+                    yield f"{spec['group']}/{version['name']}"
+                    yield f"{spec['group']}/{version['name']}/{spec['names']['kind']}"

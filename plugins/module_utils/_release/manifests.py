@@ -1,0 +1,130 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documents to Kubernetes objects, with Helm's hooks set aside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import Problem, ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
+    Document,
+    read_documents,
+)
+
+HOOK_ANNOTATION = "helm.sh/hook"
+
+
+@dataclass
+class Collected:
+    """What was found in some files, in their order.
+
+    Attributes:
+        objects: the objects that are to be deployed.
+        hooks: Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
+        problems: what can't be an object.
+        warnings: what kubectl takes silently though it is hardly meant.
+    """
+
+    objects: list[Object] = field(default_factory=list)
+    hooks: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> None:
+        """Add all objects of a text.
+
+        Args:
+            text: YAML, or JSON for a file of that name.
+            file: its name in messages.
+            place: file and line to name for a line of the text, where it was rendered from something else.
+        """
+        try:
+            documents = _json_document(text, file) if file.endswith(".json") else read_documents(text, file)
+        except ReleaseError as error:
+            self.problems.extend(error.problems)
+            return
+        for document in documents:
+            where = place(document.line) if place else (file, document.line)
+            for key, line in document.duplicates:
+                shown, at = place(line) if place else (file, line)
+                self.warnings.append(
+                    str(Problem(f"the key {key!r} is there twice; the last one counts", shown, at))
+                )
+            self._add(document.value, *where)
+
+    def _add(self, value: Any, file: str, line: int) -> None:
+        if isinstance(value, dict) and isinstance(value.get("items"), list) and _is_list(value):
+            for item in value["items"]:
+                self._add(item, file, line)
+            return
+        reason = why_no_object(value)
+        if reason:
+            self.problems.append(Problem(reason, file, line))
+            return
+        hook = hooks_of(value)
+        if not hook:
+            self.objects.append(value)
+        elif not all(phase.startswith("test") for phase in hook):
+            self.hooks.append(f"{value['kind']} {value['metadata']['name']} ({', '.join(hook)})")
+
+
+def hooks_of(obj: Object) -> tuple[str, ...]:
+    """The Helm hooks that an object is for. Only ``helm.sh/hook`` says so, not a weight or a policy."""
+    value = (obj["metadata"].get("annotations") or {}).get(HOOK_ANNOTATION)
+    return tuple(filter(None, (phase.strip() for phase in str(value or "").split(","))))
+
+
+def why_no_object(value: Any) -> str:
+    """What is missing for a value to be an object that can be deployed; empty where nothing is."""
+    if not isinstance(value, dict):
+        return "not a Kubernetes object, but a " + ("list" if isinstance(value, list) else "plain value")
+    for key in ("apiVersion", "kind"):
+        if not isinstance(value.get(key), str) or not value[key]:
+            return f"not a Kubernetes object: it has no {key}" + _named(value)
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        return f"the {value['kind']} has no metadata"
+    if not metadata.get("name") and metadata.get("generateName"):
+        return f"the {value['kind']} has a generateName: each deployment would make another: give it a name"
+    for key in ("name", "namespace"):
+        if key in metadata and metadata[key] is not None and not isinstance(metadata[key], str):
+            return f"the {value['kind']}'s metadata.{key} is no string: put {metadata[key]!r} in quotes"
+    if not metadata.get("name"):
+        return f"the {value['kind']} has no metadata.name"
+    if not isinstance(metadata.get("annotations") or {}, dict):
+        return f"the annotations of {value['kind']} {metadata['name']} are no mapping"
+    return ""
+
+
+def digest_of(objects: Iterable[Object]) -> str:
+    """sha256 over objects, whatever order their keys are in."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for obj in objects:
+        digest.update(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _is_list(value: dict[str, Any]) -> bool:
+    kind = value.get("kind")
+    return isinstance(kind, str) and kind.endswith("List") and not (value.get("metadata") or {}).get("name")
+
+
+def _named(value: dict[str, Any]) -> str:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return f" (its name is {name})" if name else ""
+
+
+def _json_document(text: str, file: str) -> list[Document]:
+    try:
+        return [Document(json.loads(text), 1)]
+    except json.JSONDecodeError as error:
+        raise ReleaseError([Problem(f"not JSON: {error.msg}", file, error.lineno, error.colno)]) from error

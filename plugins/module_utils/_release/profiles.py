@@ -1,0 +1,51 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which profile a release is rendered for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import Layout
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+
+
+def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: str, shown: str) -> str:
+    """The profile that is wanted, if the release has it; without one, the only one that it was rendered for.
+
+    Charts have plain values beside those of their profiles, so that no profile is needed for them.
+
+    Args:
+        layout: where things lie.
+        entries: the release's components.
+        wanted: what the user asks for, or empty.
+        shown: the release's name in messages.
+
+    Raises:
+        ReleaseError: there is no such profile, or one has to be chosen.
+    """
+    names = [entry.name for entry in entries]
+    rendered = layout.rendered_profiles(names)
+    known = rendered | layout.chart_profiles(names)
+    if wanted:
+        if wanted not in known:
+            there = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"
+            raise refusal(f"the release has no profile {wanted!r}: {there}", shown)
+        return wanted
+    waiting = [entry for entry in entries if not layout.find(entry.name, "", entry.source)]
+    fitting = {
+        profile
+        for profile in rendered
+        if any(layout.find(entry.name, profile, entry.source) for entry in waiting)
+    }
+    if len(fitting) > 1:
+        raise refusal(
+            f"the release was rendered for several profiles: choose one of {_listed(fitting)}", shown
+        )
+    return next(iter(fitting), "")
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names))

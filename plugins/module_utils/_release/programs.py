@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run other programs: without a shell, in bounded time, and without anything that leads to a cluster."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+_PASSED_ON = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+class ProgramFailed(Exception):
+    """A program that ended badly or not in time; the message is what it said on its standard error."""
+
+
+class ProgramMissing(Exception):
+    """There is no such program on this machine."""
+
+
+def run_program(command: Sequence[str], *, seconds: float, stdin: str = "") -> str:
+    """What a program prints.
+
+    It gets an environment of its own with an empty home: no KUBECONFIG, no HELM_* and no settings of the
+    user, so that it can reach no cluster and says the same on every machine.
+
+    Raises:
+        ProgramMissing: it is not there, or may not be run.
+        ProgramFailed: its exit status is not zero, or the time was up.
+    """
+    with tempfile.TemporaryDirectory(prefix="kyma-home-") as home:
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        environment |= {"HOME": home, "LC_ALL": "C.UTF-8"}
+        for kind in ("CACHE", "CONFIG", "DATA"):
+            environment[f"XDG_{kind}_HOME"] = environment[f"HELM_{kind}_HOME"] = home
+        try:
+            done = subprocess.run(
+                list(command),
+                input=stdin.encode(),
+                capture_output=True,
+                timeout=seconds,
+                env=environment,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ProgramFailed(f"{command[0]} did not end within {seconds:g} seconds") from error
+        except OSError as error:
+            raise ProgramMissing(f"{command[0]} can't be run: {error.strerror}") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise ProgramFailed(said or f"{command[0]} ended with status {done.returncode}")
+    return done.stdout.decode(errors="replace")

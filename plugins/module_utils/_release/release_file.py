@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read what a release says of itself in ``release.yaml``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import (
+    SettingsReader,
+    read_settings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import parses
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a release says of itself; empty where it says nothing.
+
+    Attributes:
+        version: its version.
+        upgrades_from: versions that it may follow.
+        kubernetes: server versions that it supports, as a PEP 440 specifier set.
+    """
+
+    version: str = ""
+    upgrades_from: tuple[str, ...] = ()
+    kubernetes: str = ""
+
+
+def parse_release_file(text: str, file: str) -> Declared:
+    """What a ``release.yaml`` says.
+
+    Raises:
+        ReleaseError: everything that is wrong with it.
+    """
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    settings = read_settings(text, file)
+    reader = SettingsReader(file)
+    line = settings.line
+    reader.only(settings, ("version", "upgrades_from", "kubernetes"))
+    declared = Declared(
+        version=reader.string(settings, "version").removeprefix("v"),
+        upgrades_from=tuple(v.removeprefix("v") for v in reader.strings(settings, "upgrades_from")),
+        kubernetes=reader.string(settings, "kubernetes"),
+    )
+    for version in filter(None, (declared.version, *declared.upgrades_from)):
+        if not parses(version):
+            reader.refuse(f"{version!r} is not a version", line)
+    try:
+        SpecifierSet(declared.kubernetes)
+    except InvalidSpecifier:
+        reader.refuse(f"kubernetes: {declared.kubernetes!r} is not a range like '>=1.24,<1.30'", line)
+    if reader.problems:
+        raise ReleaseError(reader.problems)
+    return declared

@@ -1,0 +1,118 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turn what a component consists of into objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.helm import may_vary, render_chart
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.kustomize import render_kustomization
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import (
+    Chart,
+    Found,
+    Kustomization,
+    Manifests,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import read_text
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import Source
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.values import UserValues
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """Renders the components of one release.
+
+    Attributes:
+        source: where the release lies.
+        values: the user's values.
+        api_versions: what the release's own CRDs will have the cluster serve, for charts that ask.
+        helm_binary: the helm binary.
+    """
+
+    source: Source
+    values: UserValues
+    api_versions: Sequence[str]
+    helm_binary: str
+
+    def render(self, entry: ComponentEntry, content: Found) -> Callable[[], Collected]:
+        """Run what renders a component; the answer reads its objects.
+
+        The two steps are apart, as programs run side by side and reading in Python does not.
+        """
+        if isinstance(content, Manifests):
+            return lambda: read_files(content.files, self.source)
+        try:
+            if isinstance(content, Kustomization):
+                text = render_kustomization(content.folder, self.source)
+                return lambda: _read(text, self.source.show(content.folder))
+            return self._chart(entry, content)
+        except ReleaseError as error:
+            failed = Collected(problems=list(error.problems))
+            return lambda: failed
+
+    def _chart(self, entry: ComponentEntry, chart: Chart) -> Callable[[], Collected]:
+        shown = self.source.show(chart.folder)
+
+        def rendering() -> Callable[[], Collected]:
+            made = render_chart(
+                chart,
+                shown,
+                component=entry.name,
+                namespace=entry.namespace,
+                values=self.values.for_component(entry.name),
+                api_versions=self.api_versions,
+                binary=self.helm_binary,
+            )
+            return lambda: _read(made.text, shown, made.place)
+
+        first = rendering()
+        if not may_vary(chart.folder):
+            return first
+        second = rendering()
+
+        def read() -> Collected:
+            collected = first()
+            collected.warnings += _varying(collected, second(), entry.name)
+            return collected
+
+        return read
+
+
+def read_files(files: Iterable[Path], source: Source) -> Collected:
+    """The objects of some files, in their order."""
+    collected = Collected()
+    for file in files:
+        shown = source.show(file)
+        try:
+            collected.add_text(read_text(file, shown), shown)
+        except ReleaseError as error:
+            collected.problems += error.problems
+    return collected
+
+
+def _read(text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> Collected:
+    collected = Collected()
+    collected.add_text(text, file, place)
+    return collected
+
+
+def _varying(first: Collected, second: Collected, component: str) -> list[str]:
+    """A warning for objects that come out differently each time: random passwords and the like."""
+    names = [
+        f"{one['kind']} {one['metadata']['name']}"
+        for one, other in zip(first.objects, second.objects, strict=False)
+        if one != other
+    ]
+    if not names:
+        return []
+    return [
+        f"the chart of {component} gives new random values at each rendering to {', '.join(names)}: whenever "
+        "the release or its values change, so do they; set them by values to keep them"
+    ]

@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which version a release is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.programs import (
+    ProgramFailed,
+    ProgramMissing,
+    run_program,
+)
+
+_NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")
+_GIT_SECONDS = 20
+
+
+def parses(version: str) -> bool:
+    """Whether it is a version that can be compared with others (PEP 440, as ``packaging`` reads it)."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        Version(version)
+    except InvalidVersion:
+        return False
+    return True
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two versions are the same, as 2.9 and 2.9.0 are."""
+    from packaging.version import Version
+
+    return Version(one) == Version(other)
+
+
+def version_in_name(name: str) -> str:
+    """The version that a folder, archive, branch or tag is named for, or empty.
+
+    >>> version_in_name("kyma-2.9.1"), version_in_name("release-2.9"), version_in_name("main")
+    ('2.9.1', '2.9', '')
+    """
+    match = _NAMED.fullmatch(name.removesuffix(".tgz").removesuffix(".tar.gz"))
+    return match[1] if match else ""
+
+
+def version_of_checkout(root: Path) -> str:
+    """The version of a git checkout, or empty: by a tag of its commit, else by a branch ``release-2.9``."""
+    if not (root / ".git").exists():
+        return ""
+    command = ["git", "-C", str(root), "log", "-1", "--decorate=full", "--format=%D"]
+    try:
+        return version_in_decorations(run_program(command, seconds=_GIT_SECONDS).strip())
+    except (ProgramFailed, ProgramMissing):
+        return ""
+
+
+def version_in_decorations(decorations: str) -> str:
+    """The version in what ``git log --decorate=full --format=%D`` prints; tags win, the newest of them."""
+    names = [name.removeprefix("HEAD -> ") for name in decorations.split(", ")]
+    for prefix in ("tag: refs/tags/", "refs/heads/", "refs/remotes/"):
+        found = [
+            version_in_name(name.removeprefix(prefix).rpartition("/")[2])
+            for name in names
+            if name.startswith(prefix)
+        ]
+        versions = [version for version in found if version]
+        if versions:
+            return newest(versions)
+    return ""
+
+
+def newest(versions: list[str]) -> str:
+    """The highest of some versions."""
+    from packaging.version import Version
+
+    return max(versions, key=Version)
