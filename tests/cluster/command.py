@@ -1,8 +1,12 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Run a program to its end."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -24,6 +28,7 @@ def output(
     stdin: str = "",
 ) -> str:
     """Run a command that is soon over; return what it printed."""
+    _check(command)
     done = subprocess.run(
         [str(part) for part in command],
         env={**os.environ, **(env or {})},
@@ -47,6 +52,7 @@ def watched(
     log: Path | None = None,
 ) -> None:
     """Run a command that takes long, and say every few seconds that it is still at work."""
+    _check(command)
     begin = time.monotonic()
     lines: list[str] = []
     with subprocess.Popen(
@@ -84,6 +90,13 @@ def _read(process: subprocess.Popen[str], lines: list[str]) -> None:
     for line in process.stdout or ():
         if line.strip():
             lines.append(line.rstrip())
+
+
+def _check(command: Sequence[str | Path]) -> None:
+    if shutil.which(str(command[0])) is None:
+        raise ClusterError(
+            f"{command[0]} is missing: install it, or build it with `python -m tests.cluster build`."
+        )
 
 
 def failure(command: Sequence[str | Path], code: int, lines: Sequence[str]) -> str:

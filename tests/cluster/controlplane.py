@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The command lines of etcd and of Kubernetes' own three servers."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A container engine: the one that answers already, or a dockerd of our own."""
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import daemon, packages, paths
-from .command import output
+from .command import output, watched
 from .console import timed
 from .errors import ClusterError
 from .state import State
@@ -37,6 +40,11 @@ class Engine:
     def docker(self, *arguments: str | Path) -> str:
         """Run the docker command line."""
         return output([packages.find("docker") or "docker", *arguments], env=self.environment)
+
+    def docker_patiently(self, *arguments: str) -> None:
+        """Run a docker command that may take minutes."""
+        docker = packages.find("docker") or "docker"
+        watched(f"docker {arguments[0]}", [docker, *arguments], env=self.environment)
 
 
 def running() -> Engine | None:
@@ -78,15 +86,15 @@ def _command() -> list[str | Path]:
         f"--exec-root={RUN}",
         f"--pidfile={RUN / 'dockerd.pid'}",
         "--bridge=none",
-        f"--default-address-pool=base={_network()},size=24",
+        f"--default-address-pool=base={network()},size=24",
     ]
     if not _has(SYS_RESOURCE):
         command += [f"--add-runtime=limited={_limited_runtime()}", "--default-runtime=limited"]
     return command
 
 
-def _network() -> str:
-    """Give each checkout a network of its own: the engines don't know of each other."""
+def network() -> str:
+    """Return this checkout's own network: the engines don't know of each other."""
     number = hashlib.sha256(str(paths.ROOT).encode()).digest()[0] % 100
     return f"10.{100 + number}.0.0/16"
 

@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """kind: a Kubernetes whose node is a container, for everything that needs real containers.
 
 kwok plays extra nodes beside it, and those are where ordinary pods go: the real node has a taint.
@@ -54,12 +57,16 @@ def down() -> None:
     kwoks = [item for item in state.daemons if item.name == "kwok"]
     daemon.stop_all(kwoks)
     running = engine.running()
-    if running:
+    if running and running.ours:
+        containers = running.docker("ps", "--all", "--quiet").split()
+        if containers:
+            running.docker("rm", "--force", "--volumes", *containers)
+        running.docker("network", "prune", "--force")
+    elif running:
+        build.build((KIND,))
         _kind(running, "delete", "cluster", "--name", NAME)
-        if running.ours:
-            running.docker("network", "prune", "--force")
     daemon.stop_all([item for item in state.daemons if item not in kwoks])
-    leftovers.remove(engine.RUN, paths.KIND)
+    leftovers.remove(engine.RUN, paths.KIND, engine.network())
     shutil.rmtree(paths.KIND)
 
 
@@ -113,12 +120,13 @@ def _start(state: State) -> None:
 def _image(running: Engine) -> str:
     """Return the node image to use: kind's, where it can be pulled, else one of our own."""
     pulled = _image_of_kind()
-    try:
-        running.docker("pull", "--quiet", pulled)
-    except ClusterError:
-        say("kind's node image can't be pulled here: using one of our own")
-    else:
-        return pulled
+    if not nodeimage.is_current():
+        try:
+            running.docker_patiently("pull", "--quiet", pulled)
+        except ClusterError:
+            say("kind's node image can't be pulled here: using one of our own")
+        else:
+            return pulled
     archive = nodeimage.make()
     with timed("importing the node image"):
         entrypoint = 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]'
@@ -137,7 +145,7 @@ def _image_of_kind() -> str:
 
 
 def _load_busybox(running: Engine) -> None:
-    running.docker("pull", "--quiet", "busybox:stable-musl")
+    running.docker_patiently("pull", "--quiet", "busybox:stable-musl")
     running.docker("tag", "busybox:stable-musl", nodeimage.BUSYBOX_NAME)
     _kind(running, "load", "docker-image", nodeimage.BUSYBOX_NAME, "--name", NAME)
 

@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What kwok is told: its own stages for nodes, pods and volumes, and ours for what goes wrong.
 
 The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that

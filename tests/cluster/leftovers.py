@@ -1,18 +1,28 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What an engine that was killed leaves behind: shims, containers and mounts, known by their path."""
 
 from __future__ import annotations
 
+import ipaddress
+import json
 import os
 import signal
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from . import packages
 from .command import output
 
+PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2")
 
-def remove(run: Path, folder: Path) -> None:
-    """End all that an engine with this folder of sockets started, and unmount all below the other."""
+
+def remove(run: Path, folder: Path, network: str) -> None:
+    """End all that an engine with this folder of sockets started; take away its mounts and its network."""
     for _ in range(50):
         pids = [*_containers(run), *_processes(str(run))]
         if not pids:
@@ -23,6 +33,8 @@ def remove(run: Path, folder: Path) -> None:
         time.sleep(0.1)
     for mount in mounts_below(folder, Path("/proc/self/mounts")):
         output(["umount", "--lazy", mount])
+    for bridge in _bridges(network):
+        output([packages.find("ip") or "ip", "link", "delete", bridge])
 
 
 def mounts_below(folder: Path, table: Path) -> list[str]:
@@ -34,6 +46,25 @@ def mounts_below(folder: Path, table: Path) -> list[str]:
     return sorted((point for point in points if Path(point).is_relative_to(folder)), key=len, reverse=True)
 
 
+def _bridges(network: str) -> list[str]:
+    """Return the bridges that have an address of this network."""
+    ip = packages.find("ip")
+    if ip is None:
+        return []
+    interfaces = json.loads(output([ip, "-json", "address", "show", "type", "bridge"]) or "[]")
+    return bridges_of(network, interfaces)
+
+
+def bridges_of(network: str, interfaces: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Pick from what `ip -json address` says those with an address of this network."""
+    whole = ipaddress.ip_network(network)
+    return [
+        interface["ifname"]
+        for interface in interfaces
+        if any(ipaddress.ip_address(info["local"]) in whole for info in interface.get("addr_info", ()))
+    ]
+
+
 def _containers(run: Path) -> list[int]:
     """Return the first process of every container: its end is the end of all in there."""
     files = run.glob("containerd/daemon/io.containerd.runtime.v2.task/*/*/init.pid")
@@ -42,12 +73,12 @@ def _containers(run: Path) -> list[int]:
 
 
 def _processes(text: str) -> list[int]:
-    """Return the processes that have this path in their command line."""
+    """Return the programs of an engine that have this path in their command line."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            command = (entry / "cmdline").read_bytes().decode(errors="replace")
-            if f"{text}/" in command and int(entry.name) != os.getpid():
+            program, _, arguments = (entry / "cmdline").read_bytes().decode(errors="replace").partition("\0")
+            if f"{text}/" in arguments and program.rpartition("/")[2] in PROGRAMS:
                 found.append(int(entry.name))
     return found
 

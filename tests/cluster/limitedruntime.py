@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Stand between dockerd and runc where the machine withholds CAP_SYS_RESOURCE.
 
 Called as `limitedruntime.py <runc> <arguments of runc>`. A container that asks for that capability, or for

@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A node image for kind of our own, for machines that can't pull the one of kind's authors.
 
 Debian's base system, the files that kind's own base image has (from the Go module cache), the programs built
@@ -21,6 +24,7 @@ from .programs import CONTAINERD, HELM, KIND, KUBERNETES
 
 FOLDER = paths.BUILD / "kind"
 ARCHIVE = FOLDER / "node-image.tar"
+STAMP = FOLDER / "node-image.stamp"
 NAME = "kyma.local/node:own"
 BUSYBOX_NAME = "kyma.local/busybox:1"
 
@@ -63,13 +67,11 @@ PRIVILEGED_SETTINGS = ("LimitNPROC=", "LimitCORE=", "LimitNOFILE=", "OOMScoreAdj
 
 def make() -> Path:
     """Return the image's archive; build it if something changed."""
+    if is_current():
+        return ARCHIVE
     build.build((KUBERNETES, HELM, KIND, CONTAINERD))
     base = _base_system()
-    stamp = FOLDER / "node-image.stamp"
-    digest = _digest()
-    if ARCHIVE.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
-        return ARCHIVE
-    stamp.unlink(missing_ok=True)
+    STAMP.unlink(missing_ok=True)
     node = _emptied(FOLDER / "node")
     with timed("building the node image"):
         output(["tar", "-xf", base, "-C", node])
@@ -82,8 +84,13 @@ def make() -> Path:
         _add_images(node)
         watched("tar", ["tar", "--numeric-owner", "-C", node, "-cf", ARCHIVE, "."])
         shutil.rmtree(node)
-    stamp.write_text(digest, encoding="utf-8")
+    STAMP.write_text(_digest(), encoding="utf-8")
     return ARCHIVE
+
+
+def is_current() -> bool:
+    """Say whether the archive is there and nothing changed since."""
+    return ARCHIVE.exists() and STAMP.exists() and STAMP.read_text(encoding="utf-8") == _digest()
 
 
 def _base_system() -> Path:
@@ -209,7 +216,7 @@ def _add_images(node: Path) -> None:
             ociarchive.write(
                 folder / "pause.tar", pause, busybox, ["/bin/busybox", "tail", "-f", "/dev/null"]
             )
-    applets = output([paths.BUILD / "kind/node/bin/busybox", "--list"]).split()
+    applets = output([node / "bin/busybox", "--list"]).split()
     links = {f"bin/{applet}": "busybox" for applet in applets if applet != "busybox"}
     ociarchive.write(folder / "busybox.tar", [BUSYBOX_NAME], busybox, [], links)
 
@@ -241,4 +248,4 @@ def _emptied(folder: Path) -> Path:
 def _digest() -> str:
     modules: Iterable[Path] = [module.folder / "go.sum" for module in (KUBERNETES, KIND, CONTAINERD)]
     sources = [Path(__file__), Path(ociarchive.__file__)]
-    return build.digest([*modules, *sources], " ".join(PACKAGES))
+    return build.digest([*modules, *sources], KUBERNETES.linker_flags())

@@ -1,3 +1,6 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Container images of one program, written as OCI archives: no engine is needed to build them."""
 
 from __future__ import annotations
