@@ -1,0 +1,34 @@
+# Everything starts here; `make help` lists it. tests/make does the work.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+do := @sh tests/make/start
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## deploy the example release on a Kubernetes of its own
+test: ## run all tests and checks; goes on after a failure, and fails at the end
+cluster: ## start or reuse a Kubernetes to test on; leaves .cluster/kubeconfig
+cluster-down: ## end it and leave no process behind
+bench: ## measure how long deployments take
+
+setup: ## install everything that the other commands need, into .build
+style: ## ruff: lint and format
+types: ## mypy --strict
+yaml: ## yamllint
+changelog: ## antsibull-changelog: fragments
+docs: ## antsibull-docs: the documentation of every option
+unit: ## unit tests, without a cluster
+integration: ## tests against a Kubernetes
+molecule: ## molecule scenarios
+sanity: ## ansible-test sanity, for each supported ansible-core at hand
+lint: ## ansible-lint, production profile
+galaxy: ## what Galaxy's importer says of the built collection
+fix: ## ruff: mend what it can
+
+demo test cluster cluster-down bench setup style types yaml changelog docs unit integration molecule \
+sanity lint galaxy fix:
+	$(do) $@
+
+.PHONY: help demo test cluster cluster-down bench setup style types yaml changelog docs unit integration \
+	molecule sanity lint galaxy fix

@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checks that only look at files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cluster.paths import BUILD, ROOT
+
+from . import content, setup
+from .command import read, run, shown
+from .environments import LINT, MAIN
+from .outcome import Outcome, failed, passed, together
+
+PACKAGES = ("module_utils", "plugin_utils", "modules", "action", "callback")
+LINE_OF_IMPORTER = ("WARNING", "ERROR")
+
+
+def style() -> Outcome:
+    """Let ruff look for mistakes and at the format."""
+    setup.for_tests()
+    ruff = MAIN.bin / "ruff"
+    return together(_check([ruff, *words]) for words in (["check"], ["format", "--check"]))
+
+
+def fix() -> Outcome:
+    """Let ruff mend what it can."""
+    setup.for_tests()
+    ruff = MAIN.bin / "ruff"
+    return together(_check([ruff, *words]) for words in (["check", "--fix"], ["format"]))
+
+
+def types() -> Outcome:
+    """Let mypy look at all that is code, strictly."""
+    setup.for_tests()
+    prefix = ".".join(("ansible_collections", *content.OURS, "plugins"))
+    plugins = [name for name in PACKAGES if any((ROOT / "plugins" / name).rglob("*.py"))]
+    words: list[str] = []
+    for package in [*(f"{prefix}.{name}" for name in plugins), "tests.cluster", "tests.make"]:
+        words += ["-p", package]
+    return _check([MAIN.bin / "mypy", *words])
+
+
+def yaml() -> Outcome:
+    """Let yamllint look at every YAML file of ours."""
+    setup.for_linters()
+    return _check([LINT.bin / "yamllint", "--strict", "."], cwd=content.COPY)
+
+
+def changelog() -> Outcome:
+    """Let antsibull-changelog look at the fragments."""
+    setup.for_linters()
+    return _check([LINT.bin / "antsibull-changelog", "lint"], cwd=content.COPY)
+
+
+def docs() -> Outcome:
+    """Let antsibull-docs look at the documentation of all plugins and options, and at what it refers to."""
+    setup.for_linters()
+    words = ("--plugin-docs", "--skip-rstcheck", "--disallow-unknown-collection-refs")
+    references = ("--validate-collection-refs", "all")
+    return _check(
+        [LINT.bin / "antsibull-docs", "lint-collection-docs", *words, *references, "."], cwd=content.COPY
+    )
+
+
+def lint() -> Outcome:
+    """Let ansible-lint look at playbooks, roles and metadata by its strictest profile."""
+    setup.for_linters()
+    words = ("--offline", "--strict", "--profile", "production")
+    return _check([LINT.bin / "ansible-lint", *words], cwd=content.COPY)
+
+
+def galaxy() -> Outcome:
+    """Build the collection and hear what Galaxy's importer says of it.
+
+    The importer reports success in spite of findings: what it prints is what counts.
+    """
+    setup.for_linters()
+    folder = BUILD / "galaxy"
+    build = (LINT.bin / "ansible-galaxy", "collection", "build", "--force", "--output-path", folder)
+    code, printed = read(build, env=LINT.variables, cwd=content.COPY)
+    if code:
+        return failed(f"`{shown(build)}` failed:\n{printed}")
+    archive = max(folder.glob("*.tar.gz"), key=os.path.getmtime)
+    config = folder / "importer.cfg"
+    config.write_text(
+        "[galaxy-importer]\nCHECK_REQUIRED_TAGS = True\nRUN_ANSIBLE_DOC = True\nRUN_ANSIBLE_LINT = True\n"
+        "RUN_ANSIBLE_TEST = False\nANSIBLE_LOCAL_TMP = " + str(folder / "tmp") + "\n",
+        encoding="utf-8",
+    )
+    code, printed = read(
+        [LINT.python, "-m", "galaxy_importer.main", archive],
+        env={**LINT.variables, "GALAXY_IMPORTER_CONFIG": str(config)},
+        cwd=folder,
+    )
+    print(printed, flush=True)
+    findings = [line for line in printed.splitlines() if line.startswith(LINE_OF_IMPORTER)]
+    if code or findings:
+        return failed(f"galaxy-importer has {len(findings)} findings")
+    return passed()
+
+
+def _check(command: Sequence[str | Path], cwd: Path = ROOT) -> Outcome:
+    environment = LINT if str(command[0]).startswith(str(LINT.folder)) else MAIN
+    code = run(command, env=environment.variables, cwd=cwd)
+    return failed(f"`{shown(command)}` has findings") if code else passed()

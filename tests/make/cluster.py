@@ -1,0 +1,40 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Kubernetes to test on, by way of tests.cluster."""
+
+from __future__ import annotations
+
+from . import setup
+from .command import must, read
+from .environments import MAIN
+from .outcome import Outcome, passed
+
+COMMAND = (MAIN.python, "-m", "tests.cluster")
+
+
+def build() -> Outcome:
+    """Build the programs that a cluster consists of."""
+    setup.for_running()
+    must([*COMMAND, "build"], env=MAIN.variables, minutes=30)
+    return passed()
+
+
+def up() -> Outcome:
+    """Start or reuse a cluster."""
+    setup.for_running()
+    must([*COMMAND, "up"], env=MAIN.variables, minutes=30)
+    return passed()
+
+
+def down() -> Outcome:
+    """End what was started."""
+    setup.for_running()
+    must([*COMMAND, "down"], env=MAIN.variables)
+    return passed()
+
+
+def why_no_kind() -> str:
+    """Return why kind can't run on this machine, or nothing where it can."""
+    code, printed = read([*COMMAND, "can-kind"], env=MAIN.variables)
+    return "" if code == 0 else printed.strip() or "kind can't run here"

@@ -1,0 +1,120 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The virtual environments in `.build`, each brought up to date when its requirements change."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.command import watched
+from tests.cluster.console import timed
+from tests.cluster.lock import turn
+from tests.cluster.paths import BIN, BUILD, ROOT
+
+from . import interpreters
+from .command import CommandError, must, read
+
+REQUIREMENTS = ROOT / "tests" / "requirements"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment: its folder's name in `.build`."""
+
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Return where it lies."""
+        return BUILD / self.name
+
+    @property
+    def bin(self) -> Path:
+        """Return where its programs are."""
+        return self.folder / "bin"
+
+    @property
+    def python(self) -> Path:
+        """Return its interpreter."""
+        return self.bin / "python"
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return what a program has to find: this environment's programs, those we built, our collections."""
+        return {
+            "PATH": f"{self.bin}:{BIN}:{interpreters.search_path()}",
+            "VIRTUAL_ENV": str(self.folder),
+            "ANSIBLE_COLLECTIONS_PATH": str(BUILD),
+            "PYTHONPATH": str(BUILD),
+            "MYPYPATH": str(BUILD),
+        }
+
+    def provide(self, *files: str, base: Path | None = None) -> None:
+        """Create it if it isn't there, and install what these requirement files name if they have changed.
+
+        An environment that is there is kept, whoever made it, as long as it starts.
+        """
+        with turn(BUILD / "setup.lock"):
+            if interpreters.version_of(self.python) is None:
+                self._create(base or base_python())
+            for file in files:
+                self._install(REQUIREMENTS / file)
+
+    def _create(self, base: Path) -> None:
+        with timed(f"creating .build/{self.name} with {base}"):
+            must([base, "-m", "venv", "--clear", self.folder])
+            interpreters.version_of.cache_clear()
+
+    def _install(self, file: Path) -> None:
+        stamp = self.folder / f".{file.stem}.stamp"
+        digest = hashlib.sha256(_text(file).encode()).hexdigest()
+        if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
+            return
+        with timed(f"installing tests/requirements/{file.name} into .build/{self.name}"):
+            pip = (
+                self.python,
+                "-m",
+                "pip",
+                "install",
+                "--disable-pip-version-check",
+                "--progress-bar",
+                "off",
+            )
+            watched("pip", [*pip, "-r", file])
+        stamp.write_text(digest, encoding="utf-8")
+
+
+MAIN = Environment("venv")
+LINT = Environment("lint")
+
+
+def base_python() -> Path:
+    """Return the interpreter that environments are made with: the one behind this process."""
+    name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    for candidate in (Path(sys.base_prefix) / "bin" / name, Path(sys.executable)):
+        if interpreters.version_of(candidate):
+            return candidate
+    raise CommandError(
+        f"{sys.executable} can't make virtual environments: install its modules venv and ensurepip."
+    )
+
+
+def core_of(environment: Environment) -> str:
+    """Return the version of ansible-core in an environment, e.g. `2.21.5`."""
+    code, printed = read([environment.python, "-c", "from ansible.release import __version__ as v; print(v)"])
+    if code:
+        raise CommandError(f"ansible-core can't be imported in .build/{environment.name}:\n{printed}")
+    return printed.strip()
+
+
+def _text(file: Path) -> str:
+    """Return the text of a requirement file and of those that it includes."""
+    text = file.read_text(encoding="utf-8")
+    included: Sequence[str] = re.findall(r"^-r (\S+)", text, re.MULTILINE)
+    return text + "".join(_text(file.with_name(name)) for name in included)

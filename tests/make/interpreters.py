@@ -1,0 +1,74 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which Pythons there are on this machine that really start."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+Version = tuple[int, int]
+
+KNOWN = tuple((3, minor) for minor in range(8, 16))
+CHECK = "import sys, venv, ensurepip; print(*sys.version_info[:2])"
+
+
+@functools.cache
+def found() -> Mapping[Version, Path]:
+    """Return the first Python of each version that starts and can make virtual environments."""
+    result: dict[Version, Path] = {}
+    for candidate in _candidates():
+        version = version_of(candidate)
+        if version:
+            result.setdefault(version, candidate)
+    return result
+
+
+@functools.cache
+def version_of(python: Path) -> Version | None:
+    """Return a Python's version, or nothing where it doesn't start or can't make virtual environments."""
+    try:
+        done = subprocess.run([python, "-c", CHECK], capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = done.stdout.split()
+    return (int(words[0]), int(words[1])) if done.returncode == 0 and len(words) == 2 else None
+
+
+def search_path() -> str:
+    """Return a PATH on which every `pythonX.Y` starts.
+
+    A name can be there and yet not start, such as a version manager's wrapper for a version that isn't
+    switched on; ansible-test gives up on one. Such folders are left out, and those of the real ones put in.
+    """
+    names = [f"python{major}.{minor}" for major, minor in KNOWN]
+    good = [
+        str(folder)
+        for folder in _path()
+        if all(version_of(folder / name) for name in names if (folder / name).exists())
+    ]
+    real = [str(python.parent) for version, python in found().items() if version in KNOWN]
+    return os.pathsep.join(dict.fromkeys(real + good))
+
+
+def _candidates() -> Iterator[Path]:
+    names = [*(f"python{major}.{minor}" for major, minor in KNOWN), "python3"]
+    for name in names:
+        for folder in _path():
+            if (folder / name).exists():
+                yield folder / name
+    home = Path.home()
+    for pattern in (".pyenv/versions/*/bin/python3", ".local/share/uv/python/*/bin/python3"):
+        for python in sorted(home.glob(pattern)):
+            version = version_of(python)
+            if version:
+                exact = python.with_name(f"python{version[0]}.{version[1]}")
+                yield exact if exact.exists() else python
+
+
+def _path() -> list[Path]:
+    return [Path(folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]

@@ -1,0 +1,48 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a step came to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+IN_CI = os.environ.get("CI", "").lower() in ("true", "1", "yes")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How many checks passed, failed and were left out, and what a person should know of it."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    note: str = ""
+
+
+def passed(note: str = "") -> Outcome:
+    """One check that is fine."""
+    return Outcome(passed=1, note=note)
+
+
+def failed(note: str) -> Outcome:
+    """One check that isn't."""
+    return Outcome(failed=1, note=note)
+
+
+def skipped(reason: str) -> Outcome:
+    """One check that can't be made here; in CI, where everything has to be at hand, that is a failure."""
+    return failed(f"{reason} (CI may skip nothing)") if IN_CI else Outcome(skipped=1, note=reason)
+
+
+def together(outcomes: Iterable[Outcome]) -> Outcome:
+    """Add outcomes up."""
+    every = list(outcomes)
+    return Outcome(
+        sum(one.passed for one in every),
+        sum(one.failed for one in every),
+        sum(one.skipped for one in every),
+        "; ".join(one.note for one in every if one.note),
+    )

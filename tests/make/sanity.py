@@ -1,0 +1,70 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ansible-test sanity`, without an ignored finding, for each supported ansible-core."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.cluster.console import timed
+from tests.cluster.paths import BUILD, ROOT
+
+from . import content, cores
+from .command import read
+from .environments import Environment
+from .outcome import Outcome, failed, passed, skipped, together
+
+HOME = BUILD / "home"
+
+# ansible-test wants to download a script that puts pip into its environments. Python brings the means along.
+BOOTSTRAP = "import ensurepip\n\nensurepip.bootstrap(default_pip=True)\n"
+BOOTSTRAP_NAMES = ("get_pip_24_2.py", "get_pip_25_2.py")
+
+# What pip says while it installs, which nobody wants to read.
+PIP = re.compile(r"\s*(Collecting|Downloading|Installing|Looking|Processing|Successfully|Using cached|━|$)")
+NOTHING_SEEN = "All targets skipped"
+
+
+def sanity() -> Outcome:
+    """Run it for every version that this machine has a Python for."""
+    ignored = sorted(path.name for path in (ROOT / "tests" / "sanity").glob("ignore*.txt"))
+    if ignored:
+        return failed(f"tests/sanity has {', '.join(ignored)}: mend the findings instead of ignoring them")
+    content.refresh_copy()
+    _prepare_home()
+    return together(
+        _with(environment) if environment else skipped(f"no Python here runs ansible-core {core.version}")
+        for core, environment in cores.environments()
+    )
+
+
+def _with(environment: Environment) -> Outcome:
+    with timed(f"ansible-test sanity in .build/{environment.name}"):
+        command = (environment.bin / "ansible-test", "sanity", "--color", "no")
+        code, printed = read(command, env=_variables(environment), cwd=content.COPY)
+    print(*(line for line in printed.splitlines() if not PIP.match(line)), sep="\n  ", flush=True)
+    if code:
+        return failed(f"ansible-test sanity in .build/{environment.name} has findings")
+    if NOTHING_SEEN in printed:
+        return failed(f"ansible-test sanity in .build/{environment.name} saw no file")
+    return passed()
+
+
+def _variables(environment: Environment) -> Mapping[str, str]:
+    return {**environment.variables, "HOME": str(HOME), "PYTHONPATH": "", "ANSIBLE_COLLECTIONS_PATH": ""}
+
+
+def _prepare_home() -> None:
+    """Give ansible-test a home of its own, with the user's settings for pip."""
+    cache = HOME / ".ansible" / "test" / "cache"
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in BOOTSTRAP_NAMES:
+        (cache / name).write_text(BOOTSTRAP, encoding="utf-8")
+    for name in (".config/pip", ".pip"):
+        link, target = HOME / name, Path.home() / name
+        if target.exists() and not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(target)

@@ -1,0 +1,32 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Install what the other steps need."""
+
+from __future__ import annotations
+
+from . import content
+from .environments import LINT, MAIN, core_of
+from .outcome import Outcome, passed
+
+
+def for_running() -> Outcome:
+    """Provide what running the collection takes."""
+    MAIN.provide("run.txt")
+    content.provide()
+    return passed(f"ansible-core {core_of(MAIN)} in .build/venv")
+
+
+def for_tests() -> Outcome:
+    """Provide what testing it takes."""
+    outcome = for_running()
+    MAIN.provide("test.txt")
+    return outcome
+
+
+def for_linters() -> Outcome:
+    """Provide the linters, which ask for versions of their own, and the copy that they look at."""
+    for_running()
+    LINT.provide("lint.txt")
+    content.refresh_copy()
+    return passed()

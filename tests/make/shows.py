@@ -1,0 +1,36 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a newcomer sees first, and what is measured."""
+
+from __future__ import annotations
+
+from tests.cluster.paths import KUBECONFIG
+
+from . import cluster
+from .command import run
+from .environments import MAIN
+from .outcome import Outcome, failed, passed
+
+EXAMPLE = "examples/release"
+
+
+def demo() -> Outcome:
+    """Deploy the example release on a Kubernetes of its own."""
+    cluster.up()
+    code = run(
+        [MAIN.bin / "ansible-playbook", "kyma.lifecycle.deploy_kyma", "-e", f"kyma_release={EXAMPLE}"],
+        env={**MAIN.variables, "K8S_AUTH_KUBECONFIG": str(KUBECONFIG)},
+    )
+    return failed("the example release was not deployed") if code else passed()
+
+
+def bench() -> Outcome:
+    """Measure how long deployments take."""
+    cluster.up()
+    code = run(
+        [MAIN.python, "-m", "tests.benchmark"],
+        env={**MAIN.variables, "KYMA_TEST_KUBECONFIG": str(KUBECONFIG)},
+        minutes=60,
+    )
+    return failed("a limit was missed") if code else passed()
