@@ -29,3 +29,18 @@ options:
     elements: str
     default: []
 """
+
+    RUNNING = r"""
+options:
+  migration_variables:
+    description:
+      - Variables for migrations. Each documents those that it knows.
+    type: dict
+    default: {}
+  skip_migrations:
+    description:
+      - Migrations to leave out, each as C(component/name).
+    type: list
+    elements: str
+    default: []
+"""

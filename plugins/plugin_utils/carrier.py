@@ -21,7 +21,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.controller_ma
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import release_request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import RELEASE_BUNDLE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
+    MIGRATIONS_ARCHIVE,
+    RELEASE_BUNDLE,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, with_own_python
@@ -117,21 +120,25 @@ class Carrier(ActionBase):
         The folder goes when the module ends.
         """
         materials = self.materials(params, task_vars)
-        files: dict[str, Path] = {}
-        if self.definition.needs_release and params.get("release"):
-            files[RELEASE_BUNDLE] = materials.release_bundle()
-        if not files:
-            return None
         shell = self._connection._shell
-        folder = str(shell.tmpdir or self._make_tmp_path())
-        remote = [
-            self._transfer_file(str(path), shell.join_path(folder, name)) for name, path in files.items()
-        ]
+        remote: list[str] = []
+
+        def path_of(name: str) -> str:
+            remote.append(shell.join_path(shell.tmpdir or self._make_tmp_path(), name))
+            return remote[-1]
+
+        if self.definition.needs_release and params.get("release"):
+            self._transfer_file(str(materials.release_bundle()), path_of(RELEASE_BUNDLE))
+        if self.definition.needs_migrations:
+            self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())
+        if not remote:
+            return None
         if self.works_here:
+            # The copy of a file is born with the user's umask; elsewhere it keeps the original's mode.
             for path in remote:
                 Path(path).chmod(0o600)
-        self._fixup_perms2([folder, *remote], execute=False)
-        return folder
+        self._fixup_perms2([shell.tmpdir, *remote], execute=False)
+        return str(shell.tmpdir)
 
     def _places(self, task_vars: TaskVars) -> Places:
         return Places([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])

@@ -40,11 +40,12 @@ class ReleaseCache:
         return bundle
 
     def _write(self, bundle: Path, release: Release) -> None:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import write_bundle
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import (
+            write_bundle_file,
+        )
 
         unfinished = bundle.with_suffix(f".{os.getpid()}")
-        unfinished.touch(mode=0o600)
-        write_bundle(release, unfinished)
+        write_bundle_file(release, unfinished)
         unfinished.replace(bundle)
 
     @contextlib.contextmanager

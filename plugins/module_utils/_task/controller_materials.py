@@ -67,6 +67,13 @@ class ControllerMaterials(Materials):
             raise ValueError("there is no place for bundles")
         return self._bundles.bundle(self._fingerprint, self._render)
 
+    def migrations_archive(self) -> bytes:
+        """The content of a file from which ShippedMaterials reads the migrations."""
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import folders_of
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import collect
+
+        return collect(folders_of(self._folders, self._collections)).content
+
     @property
     def _request(self) -> ReleaseRequest:
         if self._asked is None:
@@ -75,28 +82,26 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _fingerprint(self) -> str:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.load import fingerprint
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.fingerprint import fingerprint
 
         return fingerprint(self._request)
 
     @cached_property
     def _release(self) -> Release:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
+
         if self._bundles is None:
             return self._render()
         bundle = self.release_bundle()
-        # Rendered by this very process a moment ago, or by another task before it.
-        if self._rendered is not None:
-            return self._rendered
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle
-
-        return read_bundle(bundle)
+        # Either this very object has rendered it just now, or a task before it has.
+        return self._rendered or read_bundle_file(bundle)
 
     _rendered: Release | None = None
 
     def _render(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.load import load
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.loader import load_release
 
-        self._rendered = load(self._request)
+        self._rendered = load_release(self._request)
         return self._rendered
 
     @cached_property

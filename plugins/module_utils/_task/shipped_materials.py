@@ -40,15 +40,15 @@ class ShippedMaterials(Materials):
 
     @cached_property
     def _release(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
 
-        return read_bundle(self._path(RELEASE_BUNDLE, "no release: set the option release"))
+        return read_bundle_file(self._path(RELEASE_BUNDLE, "no release: set the option release"))
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.archive import read_archive
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_archive
 
-        return read_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
+        return load_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
 
     def _path(self, name: str, missing: str) -> Path:
         if not self._workdir:

@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A callback that tells how long components and migrations took."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: durations
+type: aggregate
+short_description: Tells how long components and migrations took
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Prints a table of durations at the end of a playbook that uses the modules of this collection, per host,
+    and can write them to a file as JSON.
+  - The playbook C(kyma.lifecycle.deploy_kyma) ends with that table anyway. This callback is for playbooks
+    of one's own.
+  - The seconds are those that the modules measure themselves by a monotonic clock. Of a task in the
+    background they count when M(ansible.builtin.async_status) has seen its end.
+requirements:
+  - to be enabled, as C(callbacks_enabled=kyma.lifecycle.durations) in C(ansible.cfg)
+options:
+  output:
+    description:
+      - A file to which the durations are written as JSON, as a list of objects with C(host), C(task),
+        C(kind), C(name), C(state) and C(seconds).
+      - A file that is there already is replaced.
+    type: path
+    env:
+      - name: KYMA_LIFECYCLE_DURATIONS_OUTPUT
+    ini:
+      - section: callback_kyma_lifecycle_durations
+        key: output
+"""
+
+EXAMPLES = r"""
+# ansible.cfg
+[defaults]
+callbacks_enabled = kyma.lifecycle.durations
+
+[callback_kyma_lifecycle_durations]
+output = durations.json
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.plugins.callback import CallbackBase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
+
+COLLECTION = "kyma.lifecycle."
+STATUS_OF_BACKGROUND = ("async_status", "ansible.builtin.async_status", "ansible.legacy.async_status")
+
+
+class CallbackModule(CallbackBase):
+    """Collects what results say in ``durations``, and prints it at the end."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "kyma.lifecycle.durations"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._rows: list[dict[str, Any]] = []
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        """A task has succeeded; a loop has, with all its items."""
+        self._collect(result)
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        """A task has failed, which takes its time too."""
+        self._collect(result)
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """The end of the playbook."""
+        for host in dict.fromkeys(row["host"] for row in self._rows):
+            self._display.banner(f"DURATIONS [{host}]")
+            for line in render_durations(row for row in self._rows if row["host"] == host):
+                self._display.display(line)
+        output = self.get_option("output")
+        if output:
+            Path(output).write_text(json.dumps(self._rows, indent=2) + "\n", "utf-8")
+
+    def _collect(self, result: Any) -> None:
+        task = result._task
+        name = task.resolved_action or task.action
+        if name.startswith(COLLECTION) or name in STATUS_OF_BACKGROUND:
+            host = result._host.get_name()
+            self._rows += [
+                {"host": host, "task": task.get_name(), **row} for row in durations_in(result._result)
+            ]
+
+
+def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The durations in a task's result, and in those of its items."""
+    for item in result.get("results") or ():
+        if isinstance(item, Mapping):
+            yield from durations_in(item)
+    for row in result.get("durations") or ():
+        if isinstance(row, Mapping) and {"kind", "name", "seconds"} <= row.keys():
+            yield {
+                "kind": str(row["kind"]),
+                "name": str(row["name"]),
+                "state": str(row.get("state") or ""),
+                "seconds": float(row["seconds"]),
+                "slow": bool(row.get("slow")),
+            }

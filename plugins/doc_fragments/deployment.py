@@ -1,0 +1,27 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the options that say how objects may be written."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The fragment C(kyma.lifecycle.deployment)."""
+
+    DOCUMENTATION = r"""
+options:
+  replace_immutable:
+    description:
+      - The kinds whose objects are deleted and created anew where a change would concern fields that can't be
+        changed.
+      - Objects of other kinds fail then, with a message that names the field.
+    type: list
+    elements: str
+    default: [Job]
+  force_conflicts:
+    description:
+      - Whether to take fields that somebody else manages. Otherwise they are left to them, and reported.
+    type: bool
+    default: false
+"""

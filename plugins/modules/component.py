@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.component."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: component
+short_description: Deploys components of a release
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Deploys one component, or several side by side. For each it runs the migrations that are needed before,
+    applies its objects, waits until they are healthy, and runs the migrations that are needed after.
+  - Prerequisites among them go first, one by one. The others follow as they need each other.
+  - While it works, every change of a component's state is printed.
+  - Without O(run) it is a task like others, for a playbook of one's own, and fails if a component does. As
+    part of a run it records the failure, which fails the host at the end of the run, so that other components
+    are still deployed.
+  - With C(async) and C(poll=0) it is left to itself, and its result is read by
+    M(ansible.builtin.async_status).
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.carrier
+  - kyma.lifecycle.release
+  - kyma.lifecycle.migrations
+  - kyma.lifecycle.migrations.running
+  - kyma.lifecycle.deployment
+  - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.write
+options:
+  names:
+    description:
+      - The components to deploy.
+    type: list
+    elements: str
+    required: true
+    aliases: [name]
+  run:
+    description:
+      - The run that this is a part of, from M(kyma.lifecycle.run).
+    type: str
+  workers:
+    description:
+      - How many components are worked on at the same time.
+    type: int
+    default: 4
+  timeout:
+    description:
+      - Seconds that a component may take to become healthy, unless the component list says otherwise for it.
+    type: float
+    default: 600
+seealso:
+  - module: kyma.lifecycle.plan
+  - module: kyma.lifecycle.component_info
+"""
+
+EXAMPLES = r"""
+- name: Deploy one component, in an infrastructure playbook of one's own
+  kyma.lifecycle.component:
+    release: releases/2.11
+    profile: production
+    name: logging
+
+- name: Deploy several, two at a time
+  kyma.lifecycle.component:
+    release: releases/2.11
+    names: [logging, telemetry, monitoring]
+    workers: 2
+    timeout: 900
+"""
+
+RETURN = r"""
+components:
+  description: What came of each component.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The component's name.
+      type: str
+      sample: logging
+    state:
+      description: V(succeeded), V(failed), V(cancelled) or V(not started).
+      type: str
+      sample: succeeded
+    error:
+      description: What failed, on which object, and why. Empty if nothing did.
+      type: str
+    seconds:
+      description: How long it took.
+      type: float
+      sample: 12.3
+    phases:
+      description: Seconds by what was done, which is V(pre), V(apply), V(wait) and V(post).
+      type: dict
+    created:
+      description: How many objects were created.
+      type: int
+    changed:
+      description: How many objects were changed.
+      type: int
+    replaced:
+      description: How many objects were deleted and created anew, as they can't be changed.
+      type: int
+    objects:
+      description: Of how many objects it consists.
+      type: int
+    warnings:
+      description: What a person should know.
+      type: list
+      elements: str
+migrations:
+  description: What came of the components' migrations.
+  returned: success
+  type: list
+  elements: dict
+durations:
+  description: How long each migration and component took, as rows of a table.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(phase), V(migration) or V(component).
+      type: str
+    name:
+      description: The phase's or the component's name, or the migration's id.
+      type: str
+    state:
+      description: How it ended.
+      type: str
+    seconds:
+      description: How long it took, by a monotonic clock.
+      type: float
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.plan."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plan
+short_description: Tells what deploying a release to a cluster would do, and why
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Compares a release with a cluster, and answers everything at once. Which components it would install,
+    upgrade or leave alone, which objects it would create, change or replace, what each migration's check
+    says, in which order all that would happen, and what stands in the way.
+  - It only reads, and what it has the API server validate is a dry run that is not kept.
+  - If anything stands in the way the task fails, with everything that does in one message, before anything
+    was written.
+  - Its result is what M(kyma.lifecycle.run) begins a run with. It is bound to what it saw.
+  - In diff mode it shows the whole deployment. The tasks that act show none of it again.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.carrier
+  - kyma.lifecycle.release
+  - kyma.lifecycle.migrations
+  - kyma.lifecycle.migrations.running
+  - kyma.lifecycle.deployment
+  - kyma.lifecycle.attributes
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) without changing anything.
+    support: full
+  diff_mode:
+    description: Tells what has changed in C(diff) mode.
+    support: full
+options:
+  component_roles:
+    description:
+      - The roles that deploy some components instead of C(kyma.lifecycle.kyma_component), by component name.
+      - A component with a role of its own is a stage of its own. A role that the component list names wins.
+    type: dict
+    default: {}
+seealso:
+  - module: kyma.lifecycle.run
+  - module: kyma.lifecycle.component
+"""
+
+EXAMPLES = r"""
+- name: See what Kyma 2.11 would change
+  kyma.lifecycle.plan:
+    release: releases/2.11
+    profile: production
+  diff: true
+  register: planned
+
+- name: Show it in short
+  ansible.builtin.debug:
+    var: planned.summary
+
+- name: Plan a release that comes by URL, with values of one's own, for another cluster
+  kyma.lifecycle.plan:
+    context: staging
+    release: https://releases.example.com/kyma-2.11.tar.gz
+    release_checksum: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    values_files:
+      - values/all.yaml
+      - values/staging.yaml
+    overrides:
+      - logging.loki.retention=48h
+"""
+
+RETURN = r"""
+summary:
+  description: The plan for people, as lines.
+  returned: always, unless the release can't be read
+  type: list
+  elements: str
+plan:
+  description: The plan.
+  returned: always, unless the release can't be read
+  type: dict
+  contains:
+    version:
+      description: The release that is planned.
+      type: str
+      sample: "2.11"
+    previous:
+      description: The release that the cluster has. Empty if it has none.
+      type: str
+      sample: "2.10"
+    profile:
+      description: The profile of the release.
+      type: str
+      sample: production
+    digest:
+      description: What the release was rendered from, with the options that matter, as a digest.
+      type: str
+    basis:
+      description: What of the cluster's record the plan saw. A run refuses to begin if it has changed since.
+      type: str
+    needed:
+      description: Whether there is anything to do.
+      type: bool
+    global_pre:
+      description: Whether global migrations are needed before the components.
+      type: bool
+    global_post:
+      description: Whether global migrations may be needed after the components.
+      type: bool
+    components:
+      description: What would happen to each component.
+      type: list
+      elements: dict
+      contains:
+        name:
+          description: The component's name.
+          type: str
+          sample: logging
+        namespace:
+          description: Where its objects go that name no namespace themselves.
+          type: str
+          sample: kyma-system
+        action:
+          description:
+            - V(install), V(upgrade), V(drifted), V(resume), V(migrate), V(unchanged), or V(orphaned) for what
+              the cluster has and the release no longer contains.
+          type: str
+          sample: upgrade
+        objects:
+          description: Of how many objects it consists.
+          type: int
+          sample: 21
+        changes:
+          description: The objects that would be written.
+          type: list
+          elements: dict
+          contains:
+            group:
+              description: The API group. Empty for the core group.
+              type: str
+              sample: apps
+            kind:
+              description: The kind.
+              type: str
+              sample: StatefulSet
+            namespace:
+              description: The namespace. Empty for what has none.
+              type: str
+              sample: kyma-system
+            name:
+              description: The name.
+              type: str
+              sample: logging-loki
+            action:
+              description: V(create), V(change) or V(replace).
+              type: str
+              sample: change
+            fields:
+              description: The fields that would change.
+              type: list
+              elements: str
+            unverified:
+              description:
+                - Why the API server could not validate it yet, for instance as its kind comes with this
+                  release. Empty if it has.
+              type: str
+        dropped:
+          description: Objects that the release no longer contains. They stay.
+          type: list
+          elements: str
+        hooks:
+          description: Helm hooks, which don't run.
+          type: list
+          elements: str
+        warnings:
+          description: What a person should know.
+          type: list
+          elements: str
+    migrations:
+      description: What the migrations' checks said.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: The migration's id.
+          type: str
+          sample: logging/grow-loki-volume
+        component:
+          description: The component that it belongs to, or V(global).
+          type: str
+          sample: logging
+        phase:
+          description: V(pre) or V(post).
+          type: str
+          sample: pre
+        verdict:
+          description: V(needed), V(not_needed) or V(blocked).
+          type: str
+          sample: needed
+        evidence:
+          description: What in the cluster led to it.
+          type: str
+        seconds:
+          description: How long the check took.
+          type: float
+          sample: 0.01
+        slow:
+          description: Whether it has nothing to do, and yet took long to say so.
+          type: bool
+        writes:
+          description: What it would write.
+          type: list
+          elements: dict
+    waves:
+      description:
+        - Names of components, in the order in which they would be worked on, side by side within a wave.
+      type: list
+      elements: list
+    stages:
+      description: The tasks in which that would happen, each with the role and its components.
+      type: list
+      elements: dict
+    blockers:
+      description: Why the deployment can't begin.
+      type: list
+      elements: str
+    searched:
+      description: The folders that were searched for migrations.
+      type: list
+      elements: str
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()

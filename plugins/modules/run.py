@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.run."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: run
+short_description: Begins and ends a run, which is the record of one deployment
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Keeps the record of a deployment in the cluster. M(kyma.lifecycle.component) and
+    M(kyma.lifecycle.migration) note in it what came of their work, and record what fails there instead of
+    failing the host.
+  - The task that ends the run then fails the host if anything failed, and moves the cluster's version forward
+    if nothing did.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.carrier
+  - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.write
+options:
+  state:
+    description:
+      - V(started) begins a run, and answers with its name.
+      - V(finished) ends the run of that name, succeeded or failed.
+    type: str
+    choices: [started, finished]
+    required: true
+  plan:
+    description:
+      - The plan to carry out, from the result of M(kyma.lifecycle.plan).
+      - Required if O(state=started).
+    type: dict
+  run:
+    description:
+      - The run to end.
+      - Required if O(state=finished).
+    type: str
+seealso:
+  - module: kyma.lifecycle.plan
+  - module: kyma.lifecycle.run_info
+"""
+
+EXAMPLES = r"""
+- name: Plan
+  kyma.lifecycle.plan:
+    release: releases/2.11
+  register: planned
+
+- name: Carry it out
+  when: planned.plan.needed
+  block:
+    - name: Begin
+      kyma.lifecycle.run:
+        state: started
+        plan: "{{ planned.plan }}"
+      register: begun
+
+    - name: Deploy all components
+      kyma.lifecycle.component:
+        run: "{{ begun.run }}"
+        release: releases/2.11
+        names: "{{ planned.plan.waves | flatten }}"
+
+    - name: End, and fail if anything has failed
+      kyma.lifecycle.run:
+        state: finished
+        run: "{{ begun.run }}"
+"""
+
+RETURN = r"""
+run:
+  description: The name of the run.
+  returned: success
+  type: str
+  sample: 20261121-131854-a1b2c3
+state:
+  description: How the run ended, V(succeeded) or V(failed).
+  returned: if O(state=finished)
+  type: str
+  sample: succeeded
+seconds:
+  description: How long the run took.
+  returned: if O(state=finished)
+  type: float
+  sample: 132.8
+failures:
+  description: Everything that failed, each in a sentence.
+  returned: if O(state=finished)
+  type: list
+  elements: str
+summary:
+  description: How it ended, and the table of durations, as lines.
+  returned: if O(state=finished)
+  type: list
+  elements: str
+durations:
+  description: How long each phase, migration and component took, as rows of a table.
+  returned: if O(state=finished)
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(phase), V(migration) or V(component).
+      type: str
+    name:
+      description: The phase's or the component's name, or the migration's id.
+      type: str
+    state:
+      description: How it ended.
+      type: str
+    seconds:
+      description: How long it took, by a monotonic clock.
+      type: float
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()

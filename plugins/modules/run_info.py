@@ -1,0 +1,185 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.run_info."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: run_info
+short_description: Tells which release a cluster has, and how its deployments went
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Reads the records that deployments leave in the cluster.
+  - A cluster that has none, or doesn't even know their kinds, was never deployed to. That is no failure.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.carrier
+  - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.read
+options:
+  run:
+    description:
+      - The name of a run, to be told of that one alone. One that is not there is a failure.
+    type: str
+  limit:
+    description:
+      - How many runs to tell of, the newest first.
+    type: int
+    default: 20
+seealso:
+  - module: kyma.lifecycle.component_info
+  - module: kyma.lifecycle.migration_info
+"""
+
+EXAMPLES = r"""
+- name: Look at the last deployment
+  kyma.lifecycle.run_info:
+    limit: 1
+  register: last
+
+- name: Tell how it went
+  ansible.builtin.debug:
+    msg: "Kyma {{ last.installation.version }}, last run {{ last.runs[0].state }}"
+  when: last.runs
+
+- name: Look at one run of another cluster
+  kyma.lifecycle.run_info:
+    context: staging
+    run: 20261121-131854-a1b2c3
+"""
+
+RETURN = r"""
+installation:
+  description: Which release the cluster has.
+  returned: success
+  type: dict
+  contains:
+    version:
+      description: The release that was last deployed completely. Empty if there is none.
+      type: str
+      sample: "2.10"
+    target:
+      description:
+        - The release that is being deployed, or that a deployment began with and did not finish.
+        - Equals RV(installation.version) where nothing is open.
+      type: str
+      sample: "2.11"
+    profile:
+      description: The profile of RV(installation.target). Empty for the release's default.
+      type: str
+      sample: production
+    last_run:
+      description: The name of the newest run.
+      type: str
+      sample: 20261121-131854-a1b2c3
+runs:
+  description: The runs, the newest first.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The name of the run.
+      type: str
+      sample: 20261121-131854-a1b2c3
+    version:
+      description: The release that was deployed.
+      type: str
+      sample: "2.11"
+    previous:
+      description: The release that the cluster had before. Empty if there was none.
+      type: str
+      sample: "2.10"
+    profile:
+      description: The profile of the release.
+      type: str
+      sample: production
+    started_by:
+      description: Who began it, and on which machine.
+      type: str
+      sample: ci@runner-3
+    started_at:
+      description: When it began, in UTC.
+      type: str
+      sample: "2026-11-21T13:18:54Z"
+    finished_at:
+      description: When it ended, in UTC. Empty while it is under way, and if it was cut off.
+      type: str
+      sample: "2026-11-21T13:21:07Z"
+    state:
+      description: V(succeeded) or V(failed). Empty while it is under way, and if it was cut off.
+      type: str
+      sample: succeeded
+    message:
+      description: What failed.
+      type: str
+      sample: ""
+    seconds:
+      description: How long it took.
+      type: float
+      sample: 132.8
+    components:
+      description: What came of each component that took part.
+      type: list
+      elements: dict
+      sample:
+        - name: logging
+          state: succeeded
+          error: ""
+          seconds: 12.3
+          phases: {pre: 0.4, apply: 1.1, wait: 10.7, post: 0.1}
+          created: 0
+          changed: 3
+          replaced: 0
+          objects: 21
+          warnings: []
+    migrations:
+      description: What came of each migration that was asked.
+      type: list
+      elements: dict
+      sample:
+        - id: logging/grow-loki-volume
+          component: logging
+          phase: pre
+          state: done
+          seconds: 0.4
+    durations:
+      description: How long each phase, migration and component took, as rows of a table.
+      type: list
+      elements: dict
+      contains:
+        kind:
+          description: V(phase), V(migration) or V(component).
+          type: str
+        name:
+          description: The phase's or the component's name, or the migration's id.
+          type: str
+        state:
+          description: How it ended.
+          type: str
+        seconds:
+          description: How long it took.
+          type: float
+        slow:
+          description: Whether a migration had nothing to do, and yet took long to say so.
+          type: bool
+    failures:
+      description: Everything that failed, each in a sentence.
+      type: list
+      elements: str
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run_info import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()
