@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
@@ -66,40 +66,47 @@ def fingerprint(request: ReleaseRequest) -> str:
     return digest.hex()
 
 
-def files_of(places: Iterable[Path]) -> Iterator[Path]:
-    """All files in some files and folders but Git's own, symbolic links followed, each folder once."""
-    seen: set[str] = set()
-    for place in places:
-        if place.is_file():
-            yield place
-        for folder, folders, files in os.walk(place, followlinks=True):
-            real = os.path.realpath(folder)
-            folders[:] = sorted(name for name in folders if name != ".git") if real not in seen else []
-            if real not in seen:
-                seen.add(real)
-                yield from (path for name in sorted(files) if (path := Path(folder, name)).is_file())
+def files_of(place: Path) -> Iterator[Path]:
+    """A file itself, or all files in a folder, in an order of their names.
+
+    Symbolic links are followed, each folder is visited once, and what is Git's own is left out.
+    """
+    if place.is_file():
+        yield place
+        return
+    waiting, seen = [str(place)] if place.is_dir() else [], set()
+    while waiting:
+        folder = waiting.pop()
+        real = os.path.realpath(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        with os.scandir(folder) as entries:
+            known = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
+        waiting += [entry.path for entry in known if entry.is_dir()]
+        yield from (Path(entry.path) for entry in known if entry.is_file())
 
 
 def _add_directory(digest: _Digest, root: Path, request: ReleaseRequest, own_list: bytes) -> None:
     digest.add("version", request.version or directory_source(root, request.source).version())
     layout = layout_of(root)
-    files = list(files_of(layout.relevant()))
-    if layout.checkout and _leads_elsewhere(layout, files, own_list):
-        files = list(files_of([root]))
-    for file in files:
-        digest.add(file.relative_to(root).as_posix(), _content(file))
+    files = [file for place in layout.relevant() for file in files_of(place)]
     names = {file.name for file in files}
+    # Content may lie where convention would not find it, by ``source`` or by a kustomization.
+    if layout.checkout and (_has_sources(layout, own_list) or names.intersection(KUSTOMIZATIONS)):
+        files = list(files_of(root))
+    start = len(str(root))
+    for file in files:
+        digest.add(str(file)[start:], _content(file))  # relative_to takes longer than all of the reading
     if CHART in names:
         digest.add("helm", helm_version(request.helm_binary))
     if names.intersection(KUSTOMIZATIONS):
         digest.add("kustomize", kustomize_version())
 
 
-def _leads_elsewhere(layout: Layout, files: Iterable[Path], own_list: bytes) -> bool:
-    """Whether content may lie where convention would not find it: by ``source`` or by a kustomization."""
+def _has_sources(layout: Layout, own_list: bytes) -> bool:
     path = layout.component_list()
-    text = own_list or (_content(path) if path else b"")
-    return b"source" in text or any(file.name in KUSTOMIZATIONS for file in files)
+    return b"source" in (own_list or (_content(path) if path else b""))
 
 
 def _if_there(version: Callable[..., str], *arguments: str) -> str:
