@@ -12,12 +12,17 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 __all__ = [
@@ -29,6 +34,7 @@ __all__ = [
     "MigrationError",
     "Object",
     "Phase",
+    "Ref",
     "Verdict",
     "blocked",
     "needed",
@@ -87,12 +93,20 @@ class Component:
     Attributes:
         name: the component's name.
         namespace: its default namespace.
-        objects: what the release wants it to consist of; not to be changed.
+        objects: what the release wants it to consist of; not to be changed. They may be read only when
+            somebody looks at them, so look last: at what the cluster has, or at ``contains``, comes cheaper.
+        refs: what names these objects, where it is known without reading them.
     """
 
     name: str
     namespace: str
-    objects: tuple[Object, ...] = ()
+    objects: Sequence[Object] = ()
+    refs: frozenset[Ref] | None = None
+
+    def contains(self, ref: Ref) -> bool:
+        """Whether the release wants the component to contain an object."""
+        known = frozenset(map(ref_of, self.objects)) if self.refs is None else self.refs
+        return ref in known
 
 
 class Logger(Protocol):

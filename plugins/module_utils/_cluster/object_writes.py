@@ -177,7 +177,13 @@ class Write:
 
     def _finished(self, live: Object | None, new: Object, owners: Owners, action: str) -> Object:
         """The object with everything that the server keeps itself, validated."""
-        meta = new["metadata"] = dict(new["metadata"])
+        # The metadata of an apply may go altogether with the last field that its manager gives up.
+        identity = (
+            {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+            if live
+            else {}
+        )
+        meta = new["metadata"] = {**identity, **(new.get("metadata") or {})}
         for name in KEPT_BY_SERVER if live else ():
             meta.pop(name, None)
             if live and name in live["metadata"]:

@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, is_unchanged
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, observe
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
@@ -77,7 +77,10 @@ def make_plan(
     digest = materials.fingerprint()
     observed = observe(cluster)
     if not found.problems and _is_as_deployed(observed, digest):
-        verdicts = migrating.check_all(cluster)
+        deployed = migrating.over_deployed(
+            observed.installation, observed.inventories.values(), materials.content
+        )
+        verdicts = [planned(result) for result in deployed.check_all(cluster)]
         if all(verdict.verdict == "not_needed" for verdict in verdicts):
             return _nothing_to_do(observed, verdicts, found)
     return _Rehearsal(cluster, materials.release(), request, found, migrating, observed, digest).plan()
@@ -146,7 +149,7 @@ class _Rehearsal:
         self._observed = observed
         self._digest = digest
         self._desired = desired_of(release, self._scope)
-        self._migrating = migrating.over(self._desired.components)
+        self._migrating = migrating.over(self._desired.components, release)
         self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
         self._verdicts: list[MigrationPlan] = []
         self._known: dict[Ref, Object | None] = {}
@@ -167,7 +170,7 @@ class _Rehearsal:
             components=(*components, *self._orphans()),
             migrations=tuple(self._verdicts),
             waves=tuple(waves),
-            stages=tuple(stages_of(waves, self._request.roles | _roles_of(release))),
+            stages=tuple(stages_of(waves, {**self._request.roles, **_roles_of(release)})),
             blockers=tuple(self._blockers),
             basis=installation.resource_version,
             searched=self._found.searched,
@@ -248,9 +251,10 @@ class _Rehearsal:
         if self._found.problems:
             return False
         needed = False
-        for verdict in self._migrating.check(self._overlay, component, phase):
+        for result in self._migrating.check(self._overlay, component, phase):
+            verdict = planned(result)
             writes: tuple[ObjectChange, ...] = ()
-            if verdict.verdict == "blocked":
+            if result.fatal:
                 self._blockers.append(Blocker(component, f"migration {verdict.id}: {verdict.evidence}"))
             elif verdict.verdict == "needed":
                 needed = True

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
@@ -56,6 +57,10 @@ class ControllerMaterials(Materials):
     def release(self) -> Release:
         """See Materials."""
         return self._release
+
+    def content(self, component: str) -> Sequence[Object]:
+        """See Materials."""
+        return self._release.content[component].objects
 
     def migrations(self) -> MigrationSet:
         """See Materials."""

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
@@ -33,6 +35,10 @@ class ShippedMaterials(Materials):
     def release(self) -> Release:
         """See Materials."""
         return self._release
+
+    def content(self, component: str) -> Sequence[Object]:
+        """See Materials."""
+        return self._release.content[component].objects
 
     def migrations(self) -> MigrationSet:
         """See Materials."""

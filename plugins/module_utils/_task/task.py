@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
@@ -40,6 +40,10 @@ class Materials(ABC):
     @abstractmethod
     def release(self) -> Release:
         """The rendered release. Raises LifecycleError with file and line where it can't be read."""
+
+    @abstractmethod
+    def content(self, component: str) -> Sequence[Object]:
+        """The manifests of one component, read alone where that is cheaper than the whole release."""
 
     @abstractmethod
     def migrations(self) -> MigrationSet:
@@ -77,7 +81,7 @@ class Task:
 
 
 Result = dict[str, Any]
-"""What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and keys of ours."""
+"""What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys"""
 
 TaskFunction = Callable[[Task], Result]
 

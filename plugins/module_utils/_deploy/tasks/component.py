@@ -48,7 +48,7 @@ class _Deployment:
         found = task.materials.migrations()
         if found.problems:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(found.problems))
-        migrating = Migrating.of(task, found).over(self._desired.components)
+        migrating = Migrating.of(task, found).over(self._desired.components, release)
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,

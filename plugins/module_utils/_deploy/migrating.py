@@ -1,0 +1,174 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The migrations of a deployment: what each gets to know, and running them for a plan or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, overload
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Setting
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration, Phase
+
+
+@dataclass
+class _Cancellation:
+    """A cancellation that a migration asks for, shared by all that may ask."""
+
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Migrating:
+    """The migrations that take part in a deployment, and all that they share.
+
+    Attributes:
+        migrations: without those that the user skips.
+        setting: what they share; its cluster is replaced by the one that is worked on.
+    """
+
+    migrations: tuple[type[Migration], ...]
+    setting: Setting
+    cancellation: _Cancellation = field(default_factory=_Cancellation)
+
+    @classmethod
+    def of(cls, task: Task, found: MigrationSet) -> Migrating:
+        """The migrations of a task."""
+        skipped = set(task.params["skip_migrations"])
+        cancellation = _Cancellation()
+        setting = Setting(
+            cluster=task.cluster,
+            components={},
+            release="",
+            progress=task.progress,
+            profile=task.params.get("profile") or "",
+            variables=task.params["migration_variables"],
+            cancelled=lambda: task.cancelled() or bool(cancellation.reasons),
+            cancel=cancellation.reasons.append,
+        )
+        wanted = tuple(one for one in found.migrations if one.id() not in skipped)
+        return cls(wanted, setting, cancellation)
+
+    def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
+        """The same for a release and its components as they are to be."""
+        known = {
+            name: Component(name, component.entry.namespace, component.objects)
+            for name, component in components.items()
+        }
+        setting = replace(self.setting, components=known, release=release.version, profile=release.profile)
+        return replace(self, setting=setting)
+
+    def over_deployed(
+        self,
+        installation: Installation,
+        inventories: Iterable[Inventory],
+        content: Callable[[str], Sequence[Object]],
+    ) -> Migrating:
+        """The same for a release that is deployed as it is to be.
+
+        Args:
+            installation: which release it is.
+            inventories: what its components consist of.
+            content: reads a component's manifests; called only for those that a migration looks into.
+        """
+        known = {
+            inventory.component: Component(
+                inventory.component,
+                inventory.namespace,
+                LazyObjects(partial(content, inventory.component)),
+                inventory.refs,
+            )
+            for inventory in inventories
+            if inventory.component in installation.components
+        }
+        setting = replace(
+            self.setting,
+            components=known,
+            release=installation.version,
+            profile=installation.profile,
+        )
+        return replace(self, setting=setting)
+
+    def check(self, cluster: Cluster, component: str, phase: Phase) -> list[CheckResult]:
+        """The verdicts of the migrations of one component and phase."""
+        return self._check(cluster, self._of(component, phase))
+
+    def check_all(self, cluster: Cluster) -> list[CheckResult]:
+        """The verdicts of all migrations, asked side by side."""
+        return self._check(cluster, self.migrations)
+
+    def rehearse(self, overlay: Cluster, migration_id: str) -> str:
+        """Run one migration on an overlay; answers with what went wrong, or nothing."""
+        wanted = [one for one in self.migrations if one.id() == migration_id]
+        setting = replace(self.setting, cluster=overlay, rehearsal=True, progress=_silent)
+        return "; ".join(outcome.error for outcome in engine.run(wanted, setting) if outcome.fatal)
+
+    def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
+        """Run the migrations of one component and phase; what came of each, as it stands in results."""
+        return [outcome.as_result() for outcome in engine.run(self._of(component, phase), self.setting)]
+
+    def cancelled(self) -> bool:
+        """Whether a person or a migration has asked to stop."""
+        return self.setting.cancelled()
+
+    def _of(self, component: str, phase: Phase) -> list[type[Migration]]:
+        return [one for one in self.migrations if one.component == component and one.phase == phase]
+
+    def _check(self, cluster: Cluster, migrations: Sequence[type[Migration]]) -> list[CheckResult]:
+        return engine.check(migrations, replace(self.setting, cluster=cluster, progress=_silent))
+
+
+class LazyObjects(Sequence[Object]):
+    """A component's manifests, read when somebody looks at the first of them."""
+
+    def __init__(self, read: Callable[[], Sequence[Object]]) -> None:
+        self._read = read
+        self._objects: Sequence[Object] | None = None
+
+    @overload
+    def __getitem__(self, index: int) -> Object: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Object]: ...
+
+    def __getitem__(self, index: int | slice) -> Object | Sequence[Object]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __iter__(self) -> Iterator[Object]:
+        return iter(self._all())
+
+    def _all(self) -> Sequence[Object]:
+        if self._objects is None:
+            self._objects = self._read()
+        return self._objects
+
+
+def planned(result: CheckResult) -> MigrationPlan:
+    """A verdict as it stands in a plan."""
+    return MigrationPlan(
+        id=result.id,
+        component=result.component,
+        phase=result.phase,
+        verdict=result.verdict or "blocked",
+        evidence=result.evidence or result.error,
+        seconds=result.seconds,
+        slow=result.slow,
+    )
+
+
+def _silent(subject: str, state: str, detail: str = "") -> None:
+    """A plan says what it found at its end."""

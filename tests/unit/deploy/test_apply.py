@@ -1,0 +1,148 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applying objects, and the ways around what a server refuses."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Object,
+    Ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+    Invalid,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
+    LAST_APPLIED,
+    Applied,
+    Policy,
+    apply_object,
+    merge_patch,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
+
+
+def config_map(name: str = "a", **data: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"},
+        "data": data,
+    }
+
+
+def job(image: str) -> Object:
+    pod = {"containers": [{"name": "c", "image": image}], "restartPolicy": "Never"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j", "namespace": "default"},
+        "spec": {"template": {"spec": pod}},
+    }
+
+
+def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> Applied:
+    return apply_object(cluster, obj, policy or Policy(), lambda _api_version, _ref: None)
+
+
+def read(cluster: MemoryCluster, kind: str = "ConfigMap", name: str = "a") -> Object:
+    found = cluster.get("v1" if kind == "ConfigMap" else "batch/v1", kind, name, "default")
+    assert found is not None
+    return found
+
+
+def test_an_object_is_made_with_one_request() -> None:
+    cluster = MemoryCluster()
+    applied = apply(cluster, config_map(a="1"))
+    assert applied.created
+    assert not applied.warnings
+    assert [request.verb for request in cluster.requests] == ["apply"]
+
+
+def test_what_people_changed_is_taken_back() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager("kubectl-edit").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    assert not apply(cluster, config_map(a="1", b="1")).warnings
+    assert read(cluster)["data"] == {"a": "1", "b": "1"}
+
+
+def test_what_a_controller_holds_is_ceded_and_told() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    applied = apply(cluster, config_map(a="1", b="1"))
+    assert applied.warnings == ("ConfigMap default/a: data.a is held by scaler and left to it",)
+    assert read(cluster)["data"] == {"a": "2", "b": "1"}
+
+
+def test_a_user_may_force() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    apply(cluster, config_map(a="1"), Policy(force_conflicts=True))
+    assert read(cluster)["data"] == {"a": "1"}
+
+
+def test_a_changed_job_is_made_anew() -> None:
+    cluster = MemoryCluster()
+    old = apply(cluster, job("one")).object["metadata"]["uid"]
+    applied = apply(cluster, job("two"))
+    assert applied.replaced
+    assert read(cluster, "Job", "j")["metadata"]["uid"] != old
+    with pytest.raises(Invalid):
+        apply(cluster, job("three"), Policy(replace_immutable=()))
+
+
+def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
+    cluster = MemoryCluster()
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+
+    def refuse(times: int = 1) -> None:
+        cluster.fail_when(lambda request: request.verb == "apply", untypeable, times=times)
+
+    refuse()
+    applied = apply(cluster, config_map(a="1", gone="1"))
+    assert "written plainly" in applied.warnings[0]
+    refuse()
+    apply(cluster, config_map(a="2", gone="1", dropped="1"))
+    refuse()
+    apply(cluster, config_map(a="2", gone="1"))
+    assert read(cluster)["data"] == {"a": "2", "gone": "1"}
+    assert not apply(cluster, config_map(a="3")).warnings
+    done = read(cluster)
+    assert done["data"] == {"a": "3"}
+    assert LAST_APPLIED not in done["metadata"].get("annotations", {})
+    assert [m["manager"] for m in done["metadata"]["managedFields"]] == [FIELD_MANAGER]
+
+
+def test_a_conflict_that_cannot_be_told_is_an_error() -> None:
+    cluster = MemoryCluster()
+    cluster.fail_when(lambda request: request.verb == "apply", Conflict("apply", status=409), times=9)
+    with pytest.raises(Conflict):
+        apply(cluster, config_map())
+
+
+def test_a_merge_patch_takes_out_what_was_there_only_before() -> None:
+    before = {"a": {"b": 1, "c": [1]}, "d": 1}
+    assert merge_patch(before, {"a": {"c": [2]}}) == {"a": {"b": None, "c": [2]}, "d": None}
+
+
+def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}
+    bad = {**config_map("bad"), "metadata": {"name": "bad", "namespace": "absent"}}
+    objects = [config_map(), bad, {**service, "spec": {"ports": [{"port": 80}]}}]
+    stopped = apply_objects(MemoryCluster(), objects, Policy(), Waits())
+    assert [refusal.ref.name for refusal in stopped.refused] == ["bad"]
+    assert stopped.left == (Ref("", "Service", "default", "s"),)
+    rehearsed = apply_objects(MemoryCluster(), objects, Policy(), Waits(), keep_going=True)
+    assert [one.ref.name for one in rehearsed.applied] == ["a", "s"]
+
+
+def test_nothing_is_begun_after_a_cancellation() -> None:
+    cluster = MemoryCluster()
+    done = apply_objects(cluster, [config_map()], Policy(), Waits(), cancelled=lambda: True)
+    assert [ref.name for ref in done.left] == ["a"]
+    assert not cluster.requests
