@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,7 @@ LOG = paths.LOGS / "dockerd.log"
 
 # A socket's path has room for 108 bytes; the longest one that dockerd makes below RUN needs this many.
 LONGEST_NAME_BELOW_RUN = 45
+SYS_ADMIN = 1 << 21
 SYS_RESOURCE = 1 << 24
 
 
@@ -45,6 +47,14 @@ class Engine:
         """Run a docker command that may take minutes."""
         docker = packages.find("docker") or "docker"
         watched(f"docker {arguments[0]}", [docker, *arguments], env=self.environment)
+
+    def has_or_can_get(self, image: str) -> bool:
+        """Say whether an image is there or its registry answers."""
+        docker = packages.find("docker") or "docker"
+        return any(
+            _succeeds([docker, *question, image], self.environment)
+            for question in (("image", "inspect"), ("manifest", "inspect"))
+        )
 
 
 def running() -> Engine | None:
@@ -119,29 +129,28 @@ def _limited_runtime() -> Path:
 
 def _answers(engine: Engine) -> bool:
     docker = packages.find("docker")
-    if docker is None:
-        return False
+    return docker is not None and _succeeds([docker, "version"], engine.environment)
+
+
+def _succeeds(command: Sequence[str | Path], environment: Mapping[str, str]) -> bool:
+    """Run a command that answers within seconds, or not at all."""
     try:
         done = subprocess.run(
-            [docker, "version", "--format", "{{.Server.Version}}"],
-            env={**os.environ, **engine.environment},
-            capture_output=True,
-            check=False,
-            timeout=20,
+            command, env={**os.environ, **environment}, capture_output=True, check=False, timeout=20
         )
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
 
 
-def why_not() -> str:
-    """Say in a sentence why there can be no engine here, or nothing if there can be one."""
-    if running():
-        return ""
+def why_not_start() -> str:
+    """Say in a sentence why no engine can be started here, or nothing if one can be."""
     if not sys.platform.startswith("linux"):
         return "kind needs a container engine: start Docker."
     if os.geteuid() != 0:
         return "kind needs a container engine: none answers, and only root can start one."
+    if not _has(SYS_ADMIN):
+        return "kind needs a container engine: none answers, and even root may not start one on this machine."
     missing = [name for name in ("dockerd", "docker", "iptables") if packages.find(name) is None]
     if missing and shutil.which("apt-get") is None:
         return f"kind needs a container engine: none answers, and there is no {missing[0]} here to start one."

@@ -9,7 +9,7 @@ kwok plays extra nodes beside it, and those are where ordinary pods go: the real
 from __future__ import annotations
 
 import hashlib
-import platform
+import os
 import shutil
 from pathlib import Path
 
@@ -82,9 +82,17 @@ def status() -> str:
 
 def why_not() -> str:
     """Say in a sentence why kind can't run here, or nothing if it can."""
-    if platform.system() == "Windows":
-        return "kind needs Linux or a Mac here."
-    return engine.why_not()
+    running = engine.running()
+    if running is None:
+        return engine.why_not_start()
+    if (
+        running.ours
+        or os.geteuid() == 0
+        or nodeimage.is_current()
+        or running.has_or_can_get(_image_of_kind())
+    ):
+        return ""
+    return "kind's node image can't be pulled here, and only root can build one."
 
 
 def _start(state: State) -> None:

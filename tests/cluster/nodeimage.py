@@ -10,6 +10,7 @@ here and, as image archives that containerd imports when it starts, the control 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -98,6 +99,8 @@ def _base_system() -> Path:
     archive = FOLDER / f"debian-{build.digest((), ' '.join([SUITE, *PACKAGES]))[:12]}.tar"
     if archive.exists():
         return archive
+    if os.geteuid() != 0:
+        raise ClusterError("kind's node image can't be pulled here, and only root can build one.")
     packages.need("debootstrap")
     root = _emptied(FOLDER / "debian")
     include = f"--include={','.join(PACKAGES)}"
