@@ -102,21 +102,34 @@ class Migrating:
 
     def check(self, cluster: Cluster, component: str, phase: Phase) -> list[CheckResult]:
         """The verdicts of the migrations of one component and phase."""
-        return self._check(cluster, self._of(component, phase))
+        return self.check_these(self._of(component, phase), cluster)
 
     def check_all(self, cluster: Cluster) -> list[CheckResult]:
-        """The verdicts of all migrations, asked side by side."""
-        return self._check(cluster, self.migrations)
+        """The verdicts of all migrations."""
+        return self.check_these(self.migrations, cluster)
+
+    def check_these(self, migrations: Sequence[type[Migration]], cluster: Cluster) -> list[CheckResult]:
+        """The verdicts of some migrations, asked side by side."""
+        return engine.check(migrations, replace(self.setting, cluster=cluster, progress=_silent))
 
     def rehearse(self, overlay: Cluster, migration_id: str) -> str:
         """Run one migration on an overlay; answers with what went wrong, or nothing."""
         wanted = [one for one in self.migrations if one.id() == migration_id]
-        setting = replace(self.setting, cluster=overlay, rehearsal=True, progress=_silent)
-        return "; ".join(outcome.error for outcome in engine.run(wanted, setting) if outcome.fatal)
+        outcomes = self.run_these(wanted, overlay)
+        return "; ".join(outcome["error"] for outcome in outcomes if outcome["fatal"])
 
     def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
         """Run the migrations of one component and phase; what came of each, as it stands in results."""
-        return [outcome.as_result() for outcome in engine.run(self._of(component, phase), self.setting)]
+        return self.run_these(self._of(component, phase))
+
+    def run_these(
+        self, migrations: Sequence[type[Migration]], overlay: Cluster | None = None
+    ) -> list[Mapping[str, Any]]:
+        """Run migrations of one component and phase; on an overlay they are only rehearsed."""
+        setting = self.setting
+        if overlay is not None:
+            setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
+        return [outcome.as_result() for outcome in engine.run(migrations, setting)]
 
     def cancelled(self) -> bool:
         """Whether a person or a migration has asked to stop."""
@@ -124,9 +137,6 @@ class Migrating:
 
     def _of(self, component: str, phase: Phase) -> list[type[Migration]]:
         return [one for one in self.migrations if one.component == component and one.phase == phase]
-
-    def _check(self, cluster: Cluster, migrations: Sequence[type[Migration]]) -> list[CheckResult]:
-        return engine.check(migrations, replace(self.setting, cluster=cluster, progress=_silent))
 
 
 class LazyObjects(Sequence[Object]):

@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``migration``: run migrations that are needed, or rehearse them in check mode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import FAILED, SUCCEEDED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
+
+WRITTEN = ("done", "warned")
+
+
+def migrating_of(task: Task, cluster: Cluster) -> Migrating:
+    """The migrations of a task, over the release that it names.
+
+    Raises:
+        LifecycleError: something is wrong with a migration that was found, or with the release.
+    """
+    found = task.materials.migrations()
+    if found.problems:
+        raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(found.problems))
+
+    def scope(api_version: str, kind: str) -> bool | None:
+        resource = cluster.resource(api_version, kind)
+        return resource.namespaced if resource else None
+
+    release = task.materials.release()
+    return Migrating.of(task, found).over(desired_of(release, scope).components, release)
+
+
+def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]) -> list[type[Migration]]:
+    """The migrations that the options name, those before a component first.
+
+    Raises:
+        LifecycleError: there is none of a name.
+    """
+    known = [one.id() for one in migrating.migrations]
+    missing = [one for one in ids if one not in known]
+    if missing:
+        raise LifecycleError(
+            f"there is no migration {', '.join(missing)}; there are {', '.join(known) or 'none at all'}"
+        )
+    wanted = [
+        one
+        for one in migrating.migrations
+        if (not ids or one.id() in ids)
+        and params["component"] in (None, one.component)
+        and params["phase"] in (None, one.phase.value)
+    ]
+    return sorted(wanted, key=lambda one: one.phase != Phase.PRE)
+
+
+def migration(task: Task) -> Result:
+    """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    started = time.monotonic()
+    params = task.params
+    overlay = _overlay(task.cluster) if task.check_mode else None
+    migrating = migrating_of(task, overlay or task.cluster)
+    wanted = chosen(migrating, params, (params["id"],) if params["id"] else ())
+    outcomes: list[Mapping[str, Any]] = []
+    for phase in Phase:
+        here = [one for one in wanted if one.phase == phase]
+        outcomes += migrating.run_these(here, overlay)
+    failed = [one for one in outcomes if one["fatal"]]
+    result: Result = {
+        "changed": any(one["state"] in WRITTEN and one["wrote"] for one in outcomes),
+        "migrations": [dict(one) for one in outcomes],
+        "durations": [
+            {"kind": "migration", "name": one["id"], "state": one["state"], "seconds": one["seconds"]}
+            for one in outcomes
+        ],
+        "warnings": [f"{one['id']}: {warning}" for one in outcomes for warning in one["warnings"]],
+    }
+    if overlay is not None and task.diff:
+        result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
+    if params["run"] and not task.check_mode:
+        _note(task, outcomes, time.monotonic() - started)
+    if failed:
+        result["msg"] = "\n".join(
+            f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed
+        )
+        result["failed"] = not params["run"]
+    return result
+
+
+def _overlay(cluster: Cluster) -> Any:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+
+    return DryRunCluster(cluster)
+
+
+def _note(task: Task, outcomes: list[Mapping[str, Any]], seconds: float) -> None:
+    status: dict[str, Any] = {"migrations": {one["id"]: dict(one) for one in outcomes}}
+    if task.params["component"] == GLOBAL and task.params["phase"]:
+        state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
+        status["phases"] = {f"global {task.params['phase']}": {"state": state, "seconds": round(seconds, 3)}}
+    note(task.cluster, task.params["run"], status)
+
+
+DEFINITION = TaskDefinition(
+    function=migration,
+    argument_spec={
+        **RELEASE_SPEC,
+        **MIGRATING_SPEC,
+        "id": {"type": "str"},
+        "component": {"type": "str"},
+        "phase": {"type": "str", "choices": ["pre", "post"]},
+        "state": {"type": "str", "choices": ["present"], "default": "present"},
+        "run": {"type": "str"},
+    },
+    needs_release=True,
+    needs_migrations=True,
+    mutually_exclusive=[("id", "component")],
+    required_one_of=[("id", "component")],
+)
