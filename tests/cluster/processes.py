@@ -23,7 +23,7 @@ def up() -> None:
     build()
     state = State.read(STATE_FILE)
     if state.all_alive() and _ready(state):
-        if not paths.KUBECONFIG.exists():
+        if not _is_ours(paths.KUBECONFIG):
             _write_kubeconfig()
         say(f"the cluster runs already: KUBECONFIG={paths.KUBECONFIG}")
         return

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import yaml
+
 from . import certificates, paths
 from .build import build
 from .command import output
@@ -35,7 +37,8 @@ def up() -> None:
             f"The cluster of KUBECONFIG={source} doesn't answer: "
             f"unset KUBECONFIG to get a cluster of your own here.\n{error}"
         ) from error
-    certificates.write_private(
-        paths.KUBECONFIG, output([kubectl, "config", "view", "--minify", "--flatten", "--raw"])
-    )
-    say(f"using the current context of KUBECONFIG={source}")
+    text = output([kubectl, "config", "view", "--minify", "--flatten", "--raw"])
+    certificates.write_private(paths.KUBECONFIG, text)
+    config = yaml.safe_load(text)
+    server = config["clusters"][0]["cluster"]["server"]
+    say(f"using your own cluster: context {config['current-context']} of KUBECONFIG={source}, at {server}")
