@@ -1,0 +1,266 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One migration at work in a thread of its own: check, run, check again."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import (
+    Abandoned,
+    Gate,
+    GuardedCluster,
+    Redactor,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import true_path
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    BLOCKED,
+    CANCELLED,
+    DONE,
+    FAILED,
+    NEEDED,
+    NOT_NEEDED,
+    SLOW_SECONDS,
+    TIMEOUT,
+    WARNED,
+    Outcome,
+    Setting,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
+
+LONGEST_MANAGER = 128
+"""Characters that the API server takes as a field manager's name."""
+TICK = 0.1
+"""Seconds after which whoever waits looks whether the run was cancelled."""
+
+T = TypeVar("T")
+
+
+class _OutOfTime(LifecycleError):
+    """A rehearsed migration waited longer than it may."""
+
+
+class Attempt:
+    """One migration at work. It ends by itself, or is given up by :meth:`end`; whatever is first counts.
+
+    Args:
+        migration: the class.
+        setting: what all migrations share.
+        only_check: whether the verdict is all that is wanted.
+        on_end: called once when it has ended.
+    """
+
+    def __init__(
+        self, migration: type[Migration], setting: Setting, *, only_check: bool, on_end: Callable[[], None]
+    ) -> None:
+        self.id = migration.id()
+        self.outcome: Outcome | None = None
+        self.step = "check"
+        self._class = migration
+        self._setting = setting
+        self._only_check = only_check
+        self._on_end = on_end
+        self._meter = Meter()
+        self._redactor = Redactor()
+        self._gate = Gate(self.id, read_only=True)
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._deadline = self._started
+        self._skipped_sleep = 0.0
+        self._verdict = ""
+        self._evidence = ""
+        self._wrote = False
+        self._has_cancelled = False
+        self._warnings: list[str] = []
+
+    def start(self) -> None:
+        """Start to work; never blocks."""
+        self._started = time.monotonic()
+        self._begin("check", read_only=True)
+        # A daemon, as a thread that was given up must not keep the process alive.
+        threading.Thread(target=self._work, name=f"migration {self.id}", daemon=True).start()
+
+    def end(self, state: str, error: str) -> None:
+        """Give it up: its thread is left alone, and can't use the cluster any more."""
+        self._finish(state, error)
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that each of its steps may take."""
+        return float(self._class.timeout)
+
+    def seconds_left(self) -> float:
+        """Seconds until the present step has used up its time."""
+        return self._deadline - time.monotonic()
+
+    def _work(self) -> None:
+        try:
+            state, error = self._steps()
+        except Abandoned:
+            return
+        except _OutOfTime as failure:
+            state, error = TIMEOUT, str(failure)
+        except BaseException as failure:
+            stopped = self._setting.cancelled() and not self._has_cancelled
+            state, error = (CANCELLED if stopped else FAILED), describe(failure, self._class)
+        self._finish(state, error)
+
+    def _steps(self) -> tuple[str, str]:
+        migration = self._class()
+        verdict = self._ask(migration)
+        if verdict.state == "blocked":
+            return BLOCKED, f"blocked: {verdict.evidence}"
+        if verdict.state == NOT_NEEDED or self._only_check:
+            return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
+        if self._setting.cancelled():
+            return CANCELLED, "the deployment was cancelled before it ran"
+        self._setting.progress(self.id, "running", self._evidence)
+        self._begin("run", read_only=False)
+        self._wrote = True
+        migration.run(self._context())
+        self._begin("check after run", read_only=True)
+        again = self._ask(migration)
+        if again.state == NOT_NEEDED:
+            return (WARNED if self._warnings else DONE), ""
+        return FAILED, f"it ran, and its check still says {again.state}: {again.evidence}"
+
+    def _ask(self, migration: Migration) -> Verdict:
+        verdict: object = migration.check(self._context())
+        if not (isinstance(verdict, Verdict) and verdict.state in (NEEDED, NOT_NEEDED, BLOCKED)):
+            raise LifecycleError(f"its check returned {verdict!r} instead of needed, not_needed or blocked")
+        if self.step == "check":
+            self._verdict = verdict.state
+            self._evidence = self._redactor.clean(verdict.evidence)
+        return verdict
+
+    def _begin(self, step: str, *, read_only: bool) -> None:
+        with self._lock:
+            if self._ended.is_set():
+                raise Abandoned(f"migration {self.id} was given up")
+            # A step's cluster is of no use to what it may have left running.
+            self._gate.shut()
+            self._gate = Gate(self.id, read_only=read_only)
+            self._skipped_sleep = 0.0
+            seconds = min(self.timeout, self._setting.remaining())
+            self._deadline = time.monotonic() + seconds
+            self.step = step
+
+    def _finish(self, state: str, error: str) -> None:
+        seconds = time.monotonic() - self._started
+        with self._lock:
+            if self._ended.is_set():
+                return
+            self._ended.set()
+            self._gate.shut()
+            if error and state not in (CANCELLED, DONE) and self._class.on_failure == "warn":
+                state = WARNED
+            self.outcome = Outcome(
+                id=self.id,
+                component=self._class.component,
+                phase=str(self._class.phase),
+                state=state,
+                verdict=self._verdict,
+                evidence=self._evidence,
+                error=self._redactor.clean(error),
+                seconds=seconds,
+                requests=sum(self._meter.calls.values()) - self._meter.calls["resource"],
+                slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
+                warnings=tuple(self._warnings),
+                wrote=self._wrote,
+            )
+        self._on_end()
+
+    def _context(self) -> Context:
+        setting, gate = self._setting, self._gate
+        manager = f"{FIELD_MANAGER}/{self.id}"[:LONGEST_MANAGER]
+        metered = MeteredCluster(setting.cluster.with_field_manager(manager), self._meter)
+
+        def cancelled() -> bool:
+            return gate.is_shut or setting.cancelled()
+
+        def remaining() -> float:
+            return 0.0 if gate.is_shut else max(0.0, self.seconds_left() - self._skipped_sleep)
+
+        def sleep(seconds: float) -> None:
+            gate.read()
+            if setting.rehearsal:
+                self._skip(seconds, remaining())
+                return
+            end = time.monotonic() + min(seconds, remaining())
+            while (left := end - time.monotonic()) > 0 and not cancelled():
+                self._ended.wait(min(left, TICK))
+            gate.read()
+
+        def cancel(reason: str) -> None:
+            gate.read()
+            self._has_cancelled = True
+            setting.cancel(f"migration {self.id}: {self._redactor.clean(reason)}")
+
+        return Context(
+            cluster=GuardedCluster(metered, gate, self._redactor),
+            components=setting.components,
+            release=setting.release,
+            profile=setting.profile,
+            variables=setting.variables,
+            log=_Log(self._log),
+            remaining=remaining,
+            cancelled=cancelled,
+            cancel=cancel,
+            sleep=sleep,
+            rehearsal=setting.rehearsal,
+        )
+
+    def _skip(self, seconds: float, remaining: float) -> None:
+        # Time passes for the migration alone: a loop that waits for what no rehearsal brings comes to an end.
+        if seconds > 0 and remaining <= 0:
+            raise _OutOfTime(
+                f"rehearsed, it waited longer than its {self.timeout:g} s for something that doesn't "
+                f"happen in a rehearsal: it should look at ctx.rehearsal"
+            )
+        self._skipped_sleep += seconds
+
+    def _log(self, state: str, message: str) -> None:
+        if self._ended.is_set():
+            return
+        text = self._redactor.clean(message)
+        if state == "warning":
+            self._warnings.append(text)
+        self._setting.progress(self.id, state, text)
+
+
+class _Log:
+    """See :class:`~..migration.Logger`."""
+
+    def __init__(self, tell: Callable[[str, str], None]) -> None:
+        self._tell = tell
+
+    def info(self, message: str) -> None:
+        self._tell("info", message)
+
+    def warning(self, message: str) -> None:
+        self._tell("warning", message)
+
+
+def describe(error: BaseException, migration: type[Migration]) -> str:
+    """What went wrong, for a person: our own errors say it; of others, type, message and place."""
+    if isinstance(error, LifecycleError):
+        return str(error)
+    text = " ".join(str(error).split())[:300]
+    what = type(error).__name__ + (f": {text}" if text else "")
+    file = getattr(sys.modules.get(migration.__module__), "__file__", None)
+    if not file:
+        return what
+    folder = f"{PurePath(file).parent}/"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder)]
+    return f"{what} ({true_path(frames[-1].filename)}:{frames[-1].lineno})" if frames else what

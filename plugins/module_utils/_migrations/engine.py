@@ -1,0 +1,155 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checking and running migrations side by side."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import TICK, Attempt
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    CANCELLED,
+    NOT_NEEDED,
+    SKIPPED,
+    TIMEOUT,
+    WARNED,
+    CheckResult,
+    Outcome,
+    Setting,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+
+def check(migrations: Sequence[type[Migration]], setting: Setting) -> list[CheckResult]:
+    """Ask migrations of any components and phases for their verdicts, reading only.
+
+    Returns:
+        One result each, in their order; what goes wrong with one stands in its result.
+    """
+    outcomes = _Work(migrations, setting, only_check=True).through()
+    return [
+        CheckResult(
+            id=outcome.id,
+            component=outcome.component,
+            phase=outcome.phase,
+            verdict=outcome.verdict,
+            evidence=outcome.evidence,
+            seconds=outcome.seconds,
+            requests=outcome.requests,
+            slow=outcome.slow,
+            error="" if outcome.verdict else outcome.error,
+            fatal=outcome.fatal,
+        )
+        for outcome in outcomes
+    ]
+
+
+def run(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcome]:
+    """Run the migrations of one component and phase, side by side unless one waits for another.
+
+    Each is checked, run if it is needed, and checked again. Returns when all have ended or been given up:
+    what is given up can't use the cluster any more.
+
+    Returns:
+        One outcome each, in their order; nothing is raised for what goes wrong with one.
+    """
+    return _Work(migrations, setting, only_check=False).through()
+
+
+class _Work:
+    """Migrations at work: a thread each, watched over by the one that called."""
+
+    def __init__(self, migrations: Sequence[type[Migration]], setting: Setting, *, only_check: bool) -> None:
+        self._setting = setting
+        self._only_check = only_check
+        self._order = [migration.id() for migration in migrations]
+        self._waiting = {migration.id(): migration for migration in migrations}
+        self._active: dict[str, Attempt] = {}
+        self._outcomes: dict[str, Outcome] = {}
+        self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._cancelled_at: float | None = None
+
+    def through(self) -> list[Outcome]:
+        """Work until all have an outcome."""
+        while self._waiting or self._active:
+            self._look_at_the_clock()
+            self._start_what_may()
+            self._wait()
+            self._take_what_ended()
+        return [self._outcomes[one] for one in self._order]
+
+    def _look_at_the_clock(self) -> None:
+        if self._cancelled_at is None and self._setting.cancelled():
+            self._cancelled_at = time.monotonic()
+        if self._cancelled_at is not None:
+            self._drop_waiting(CANCELLED, "the deployment was cancelled before it started")
+        elif self._setting.remaining() <= 0:
+            self._drop_waiting(TIMEOUT, "the deployment's time was up before it started")
+        for attempt in self._active.values():
+            self._end_if_overdue(attempt)
+
+    def _end_if_overdue(self, attempt: Attempt) -> None:
+        grace = self._setting.grace
+        if attempt.seconds_left() <= 0:
+            why = f"took longer than its timeout of {attempt.timeout:g} s"
+            if self._setting.remaining() <= 0:
+                why = "was not done when the deployment's time was up"
+            attempt.end(TIMEOUT, f"its {attempt.step} {why} and was given up")
+        elif self._cancelled_at is not None and time.monotonic() - self._cancelled_at > grace:
+            attempt.end(CANCELLED, f"its {attempt.step} did not end within {grace:g} s of the cancellation")
+
+    def _start_what_may(self) -> None:
+        for one, migration in list(self._waiting.items()):
+            before = [] if self._only_check else [other for other in migration.after if other in self._order]
+            ended = [self._outcomes[other] for other in before if other in self._outcomes]
+            failed = [outcome.id for outcome in ended if not outcome.succeeded]
+            if failed:
+                why = f"not started, as {failed[0]} did not succeed"
+                self._note_unstarted(migration, SKIPPED, why)
+            elif len(ended) == len(before) and len(self._active) < self._setting.workers:
+                del self._waiting[one]
+                attempt = Attempt(
+                    migration,
+                    self._setting,
+                    only_check=self._only_check,
+                    on_end=lambda: self._wake.put(None),
+                )
+                self._active[one] = attempt
+                attempt.start()
+
+    def _wait(self) -> None:
+        if not self._active:
+            if self._waiting:
+                raise ValueError(f"{', '.join(self._waiting)} wait for each other")
+            return
+        soonest = min(attempt.seconds_left() for attempt in self._active.values())
+        try:
+            self._wake.get(timeout=min(max(soonest, 0.001), TICK))
+        except queue.Empty:
+            return
+
+    def _take_what_ended(self) -> None:
+        for one, attempt in list(self._active.items()):
+            if attempt.outcome is not None:
+                del self._active[one]
+                self._note(attempt.outcome)
+
+    def _drop_waiting(self, state: str, why: str) -> None:
+        for migration in list(self._waiting.values()):
+            self._note_unstarted(migration, state, why)
+
+    def _note_unstarted(self, migration: type[Migration], state: str, why: str) -> None:
+        one = migration.id()
+        del self._waiting[one]
+        if migration.on_failure == "warn" and state != CANCELLED:
+            state = WARNED
+        self._note(Outcome(one, migration.component, str(migration.phase), state, error=why))
+
+    def _note(self, outcome: Outcome) -> None:
+        self._outcomes[outcome.id] = outcome
+        if not self._only_check and outcome.state != NOT_NEEDED:
+            detail = outcome.error or f"in {outcome.seconds:.1f} s"
+            self._setting.progress(outcome.id, outcome.state, detail)

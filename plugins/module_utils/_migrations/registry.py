@@ -1,0 +1,132 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where migrations lie, and packing those files for another machine."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FOUND_PACKAGE = "kyma_found_migrations"
+"""The top-level package of what is found: in a packed module ``ansible_collections`` can't be extended."""
+
+MANIFEST = f"{FOUND_PACKAGE}/manifest.json"
+OWN_ORIGIN = "kyma.lifecycle"
+
+
+@dataclass(frozen=True)
+class MigrationFolder:
+    """A folder in which migrations are searched, which need not exist.
+
+    Attributes:
+        origin: whose it is, for people: a collection's name, ``playbook``, ``inventory``, ...
+        path: its absolute path on the controller.
+    """
+
+    origin: str
+    path: str
+
+    @property
+    def package(self) -> str:
+        """The name of its package inside :data:`FOUND_PACKAGE`, the same however it is loaded."""
+        from zlib import crc32
+
+        slug = re.sub(r"[^A-Za-z0-9]+", "_", self.origin)
+        return f"{slug}_{crc32(self.path.encode()):08x}"
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.origin})" + ("" if Path(self.path).is_dir() else ": not there")
+
+
+@dataclass(frozen=True)
+class MigrationArchive:
+    """Migrations packed for another machine.
+
+    Attributes:
+        content: a zip, for :func:`~.loading.load_archive`.
+        searched: every folder that was searched, for people.
+        problems: files that can't be compiled, each with file and line.
+    """
+
+    content: bytes
+    searched: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def own_folder() -> MigrationFolder:
+    """The collection's own migrations."""
+    return MigrationFolder(OWN_ORIGIN, str(Path(__file__).resolve().parent.parent / "migrations"))
+
+
+def unique(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
+    """The folders without those that are another one by another path, in order."""
+    return list({Path(folder.path).resolve(): folder for folder in reversed(folders)}.values())[::-1]
+
+
+def module_names(folder: MigrationFolder) -> list[str]:
+    """The files in which migrations are searched: those right in the folder, without an underscore."""
+    return sorted(
+        path.stem
+        for path in Path(folder.path).glob("*.py")
+        if not path.name.startswith("_") and path.is_file()
+    )
+
+
+def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
+    """Pack the Python files of some folders, compiling each, so that errors name the true file and line.
+
+    Nothing of them is run. Subfolders are packed too, as files may import them relatively.
+    """
+    found = unique(folders)
+    problems: list[str] = []
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        manifest = [
+            {**asdict(folder), "searched": str(folder), "modules": module_names(folder)} for folder in found
+        ]
+        _write(archive, MANIFEST, json.dumps(manifest).encode())
+        for folder in found:
+            root = Path(folder.path)
+            inside = f"{FOUND_PACKAGE}/{folder.package}"
+            sources = _sources(root)
+            # A folder without __init__.py is a package only if the zip lists the folder itself.
+            for parent in sorted({path.parent for path in sources}):
+                _write(archive, f"{inside}/{parent.relative_to(root).as_posix()}/".replace("/./", "/"), b"")
+            for path in sources:
+                source = path.read_bytes()
+                problems += _problems_in(path, source)
+                _write(archive, f"{inside}/{path.relative_to(root).as_posix()}", source)
+    return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in found), tuple(problems))
+
+
+def syntax_problem(error: SyntaxError | ValueError, file: str) -> str:
+    """What is wrong with a file that can't be compiled (a ValueError is a null byte in it)."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{file}:{line or 1}: {message}"
+
+
+def _problems_in(path: Path, source: bytes) -> Iterator[str]:
+    try:
+        compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        yield syntax_problem(error, str(path))
+
+
+def _sources(root: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in root.rglob("*.py")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts)
+    )
+
+
+def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    # A fixed date: the same files make the same archive.
+    archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)

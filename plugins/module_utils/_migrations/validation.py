@@ -1,0 +1,168 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with migrations that were found: all of it at once, each with file and line."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from abc import ABC
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
+
+ON_FAILURE = ("fail", "warn")
+_ID_PART = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_VERSION = re.compile(r"\d+(\.\d+)*")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A class that was found and may be a migration.
+
+    Attributes:
+        migration: the class.
+        file: the file that it stands in, as the author knows it.
+        source: reads that file, for the line.
+    """
+
+    migration: type[Migration]
+    file: str
+    source: Callable[[], str] = lambda: ""
+
+    @property
+    def is_base(self) -> bool:
+        """Whether the class is only there for others to derive from."""
+        cls = self.migration
+        return inspect.isabstract(cls) and (ABC in cls.__bases__ or bool(cls.__subclasses__()))
+
+    @cached_property
+    def place(self) -> str:
+        """``file:line`` of the class."""
+        import ast
+
+        name = self.migration.__name__
+        for node in ast.walk(ast.parse(self.source())):
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                return f"{self.file}:{node.lineno}"
+        return f"{self.file}:1"
+
+    def problem(self, text: str) -> str:
+        """A problem of this class, in a line."""
+        return f"{self.place}: {self.migration.__name__}: {text}"
+
+
+def problems_of(candidates: Sequence[Candidate]) -> list[str]:
+    """All that is wrong with these migrations; with anything, none of them may run."""
+    migrations = [candidate for candidate in candidates if not candidate.is_base]
+    problems = [c.problem(text) for c in migrations for text in _of_class(c.migration)]
+    # Only what has an id can be compared with others.
+    named = [c for c in migrations if not list(_of_id(c.migration))]
+    return [*problems, *_duplicates(named), *_of_order(named)]
+
+
+def _of_class(cls: type[Migration]) -> Iterator[str]:
+    yield from _of_id(cls)
+    if inspect.isabstract(cls):
+        missing = " and ".join(sorted(cls.__abstractmethods__))
+        yield f"it lacks {missing} (a class that is only a base for others has a name that begins with _)"
+    for name in ("check", "run"):
+        if inspect.iscoroutinefunction(getattr(cls, name)):
+            yield f"{name} must be a plain function, not async"
+    if not (cls.__dict__.get("__doc__") or "").strip():
+        yield "it has no docstring: its first line says what the migration brings about"
+    yield from _of_retirement(cls)
+    after: Any = cls.after
+    if not (isinstance(after, (list, tuple)) and all(isinstance(one, str) for one in after)):
+        yield f"after must be a list of ids, not {after!r}"
+    if cls.on_failure not in ON_FAILURE:
+        yield f"on_failure must be one of {', '.join(ON_FAILURE)}, not {cls.on_failure!r}"
+    timeout: Any = cls.timeout
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+        yield f"timeout must be a number of seconds above 0, not {timeout!r}"
+    if not _is_text(cls.irreversible):
+        yield f"irreversible must be a text, not {cls.irreversible!r}"
+
+
+def _of_id(cls: type[Migration]) -> Iterator[str]:
+    component = getattr(cls, "component", None)
+    if component is None:
+        yield "it has no component: name the one that it belongs to, or GLOBAL"
+    elif not (_is_text(component) and _ID_PART.fullmatch(component)):
+        yield f"component must be a component's name, not {component!r}"
+    phase = getattr(cls, "phase", None)
+    if phase is None:
+        yield "it has no phase: Phase.PRE or Phase.POST"
+    elif phase not in tuple(Phase):
+        yield f"phase must be Phase.PRE or Phase.POST, not {phase!r}"
+    if not _is_text(cls.name) or (cls.name and not _ID_PART.fullmatch(cls.name)):
+        yield f"name must consist of letters, digits and dashes, not {cls.name!r}"
+
+
+def _of_retirement(cls: type[Migration]) -> Iterator[str]:
+    remove_in, keep = cls.remove_in, cls.keep
+    if not _is_text(remove_in) or (remove_in and not _VERSION.fullmatch(remove_in)):
+        yield f"remove_in must be a version in quotes, such as '2.12', not {remove_in!r}"
+    if not _is_text(keep):
+        yield f"keep must be a text, not {keep!r}"
+    if not remove_in and not keep:
+        yield "it has neither remove_in (the release that no longer ships it) nor keep (why it stays)"
+    if remove_in and keep:
+        yield "it has both remove_in and keep: either it goes or it stays"
+
+
+def _duplicates(candidates: Sequence[Candidate]) -> Iterator[str]:
+    first: dict[str, Candidate] = {}
+    for candidate in candidates:
+        known = first.setdefault(candidate.migration.id(), candidate)
+        if known is not candidate:
+            yield candidate.problem(f"the id {candidate.migration.id()} is already taken by {known.place}")
+
+
+def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
+    by_id = {candidate.migration.id(): candidate for candidate in candidates}
+    graph: dict[str, list[str]] = {}
+    for own_id, candidate in by_id.items():
+        cls = candidate.migration
+        graph[own_id] = []
+        for other_id in cls.after if isinstance(cls.after, (list, tuple)) else ():
+            other = by_id.get(other_id)
+            if other is None:
+                yield candidate.problem(f"after names {other_id!r}, and there is no such migration")
+            elif (other.migration.component, other.migration.phase) != (cls.component, cls.phase):
+                yield candidate.problem(
+                    f"after names {other_id}, which belongs to {other.migration.component} "
+                    f"({other.migration.phase}): only migrations of the same component and phase wait "
+                    f"for each other"
+                )
+            else:
+                graph[own_id].append(other_id)
+    yield from _cycles(graph, by_id)
+
+
+def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterator[str]:
+    """One problem per cycle; each is taken out before the next is looked for."""
+    from graphlib import CycleError, TopologicalSorter
+
+    left = {node: list(after) for node, after in graph.items() if after}
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            cycle: list[str] = error.args[1]
+            # graphlib lists each before the one that waits for it.
+            path = " -> ".join(reversed(cycle))
+            places = ", ".join(by_id[node].place for node in dict.fromkeys(cycle))
+            yield by_id[cycle[0]].problem(f"after makes a cycle: {path} ({places})")
+            for node in cycle:
+                left.pop(node, None)
+        else:
+            return
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,406 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Migrations of the component ``logging``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Component,
+    Conflict,
+    Context,
+    Migration,
+    MigrationError,
+    Object,
+    Phase,
+    Verdict,
+    blocked,
+    needed,
+    not_needed,
+    parse_quantity,
+)
+
+STATEFUL_SET = "logging-loki"
+TEMPLATE = "storage"
+SMALLEST = "30Gi"
+NAMESPACE = "kyma-system"
+ALLOW_CHANGE = "kyma_allow_storageclass_change"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+BINDING_SECONDS = 5.0
+"""How long a claim may still become bound before it counts as one that never was."""
+GROWING_SECONDS = 10.0
+"""How long a volume may take to grow before people are told that it has not; it goes on growing by itself."""
+POLL_SECONDS = 0.2
+
+
+class GrowLokiVolume(Migration):
+    """Loki's volume is as large as the release wants it: 30Gi, where the release doesn't say.
+
+    The StatefulSet, whose claim template can't be changed, is deleted with its pods left running, and comes
+    back with the component. The claim is written last, as its size is what the check decides by: killed at
+    any point, the migration is still needed.
+    """
+
+    component = "logging"
+    phase = Phase.PRE
+    name = "grow-loki-volume"
+    remove_in = "2.12"
+    irreversible: ClassVar[str] = "A volume that has grown can't shrink."
+
+    def check(self, ctx: Context) -> Verdict:
+        """Needed where a claim requests less than the release wants; blocked where it can't grow."""
+        wanted = wanted_by(ctx.components.get(self.component))
+        if wanted is None:
+            return not_needed("the release keeps Loki's data in no claim")
+        claims = _read_claims(ctx, wanted)
+        small = too_small(claims, wanted)
+        if not small:
+            return not_needed(_evidence_of_rest(claims, wanted))
+        bound = [claim for claim in small if not _is_unbound(claim)]
+        reasons = cannot_grow(bound, _read_classes(ctx), _allows_change(ctx)) if bound else []
+        return blocked("; ".join(reasons)) if reasons else needed(_evidence_of_need(small, wanted))
+
+    def run(self, ctx: Context) -> None:
+        """Make sure that the claims can grow, take the StatefulSet away, let them grow."""
+        wanted = wanted_by(ctx.components.get(self.component))
+        if wanted is None:
+            return
+        small = _settled(ctx, wanted)
+        bound = [claim for claim in small if not _is_unbound(claim)]
+        self._make_room(ctx, bound, wanted)
+        ctx.retry(lambda: _delete_stateful_set(ctx, wanted), on=(Conflict,))
+        _wait_until_gone(ctx, wanted)
+        for claim in small:
+            name = claim["metadata"]["name"]
+            if _is_unbound(claim):
+                _delete_unbound(ctx, claim)
+            else:
+                ctx.retry(lambda name=name: _grow(ctx, wanted, name), on=(Conflict,))
+        if not ctx.rehearsal:
+            _tell_of_growth(ctx, wanted, [claim["metadata"]["name"] for claim in bound])
+
+    def _make_room(self, ctx: Context, bound: Sequence[Object], wanted: Wanted) -> None:
+        """See to it that the server will let these claims grow, before anything is deleted."""
+        if not bound:
+            return
+        classes = _read_classes(ctx)
+        reasons = cannot_grow(bound, classes, _allows_change(ctx))
+        if reasons:
+            raise MigrationError("; ".join(reasons))
+        for name in dict.fromkeys(_class_name(claim) for claim in bound):
+            if not classes[name].get("allowVolumeExpansion"):
+                ctx.log.info(f"StorageClass {name}: turning allowVolumeExpansion on")
+                patch = {**_precondition(classes[name]), "allowVolumeExpansion": True}
+                ctx.cluster.patch("storage.k8s.io/v1", "StorageClass", name, None, patch)
+        for claim in bound:
+            # A quota or an admission may refuse what the StorageClass allows.
+            _patch_size(ctx, wanted, claim, dry_run=True)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a release wants of Loki's volume.
+
+    Attributes:
+        namespace, stateful_set: where its StatefulSet is.
+        claims: the names of its claims.
+        size: what each has to request at least, as a Kubernetes quantity.
+        template: the ``spec`` of the claim template as the release has it.
+    """
+
+    namespace: str = NAMESPACE
+    stateful_set: str = STATEFUL_SET
+    claims: tuple[str, ...] = (f"{TEMPLATE}-{STATEFUL_SET}-0",)
+    size: str = SMALLEST
+    template: Mapping[str, Any] | None = None
+
+
+def wanted_by(component: Component | None) -> Wanted | None:
+    """What the release wants; None if its Loki has no volume that lasts (as in the evaluation profile).
+
+    Args:
+        component: the component as the release has it, or None where there is no release to ask.
+    """
+    if component is None or not component.objects:
+        return Wanted()
+    for obj in component.objects:
+        if obj.get("kind") != "StatefulSet":
+            continue
+        spec = obj.get("spec") or {}
+        template = _claim_template(spec)
+        if template is not None:
+            name = obj["metadata"]["name"]
+            replicas = spec.get("replicas")
+            return Wanted(
+                namespace=obj["metadata"].get("namespace") or component.namespace,
+                stateful_set=name,
+                claims=tuple(f"{TEMPLATE}-{name}-{i}" for i in range(1 if replicas is None else replicas)),
+                size=str(_requested(template) or SMALLEST),
+                template=template,
+            )
+    return None
+
+
+def too_small(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
+    """The claims that request less than the release wants."""
+    size = parse_quantity(wanted.size)
+    return [claim for claim in claims if parse_quantity(_requested(claim["spec"]) or 0) < size]
+
+
+def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_change: bool) -> list[str]:
+    """Why some bound claims can't grow, each in a sentence; by the rule of PersistentVolumeClaimResize.
+
+    That admission refuses claims without a StorageClass, and those whose StorageClass doesn't allow it.
+
+    Args:
+        claims: the claims.
+        classes: all StorageClasses by name.
+        may_change: whether the user lets us turn ``allowVolumeExpansion`` on.
+    """
+    reasons = []
+    for claim in claims:
+        what, name = _claim(claim), _class_name(claim)
+        by_hand = "move Loki's data to a larger volume by hand, or delete the claim if the logs may go"
+        storage_class = classes.get(name)
+        if not name:
+            reasons.append(f"{what} has no StorageClass, so that its volume can't be expanded: {by_hand}")
+        elif storage_class is None:
+            reasons.append(
+                f"the StorageClass {name} of {what} does not exist, so that its volume can't be expanded: "
+                f"create it with allowVolumeExpansion, or {by_hand}"
+            )
+        elif storage_class.get("provisioner") == NO_PROVISIONER:
+            reasons.append(f"the StorageClass {name} of {what} has no provisioner to expand it: {by_hand}")
+        elif not storage_class.get("allowVolumeExpansion") and not may_change:
+            reasons.append(
+                f"the StorageClass {name} of {what} does not allow volumes to be expanded: set its "
+                f"allowVolumeExpansion to true if its provisioner can do that, or set {ALLOW_CHANGE}=true to "
+                f"have it set"
+            )
+    return reasons
+
+
+def template_differs(stateful_set: Mapping[str, Any], wanted: Wanted) -> bool:
+    """Whether the live claim template is another one than the release's, so that an apply is refused."""
+    live = _claim_template(stateful_set["spec"])
+    if live is None or parse_quantity(_requested(live) or 0) != parse_quantity(wanted.size):
+        return True
+    # What a release leaves open is filled in by the server.
+    asked = {key: (wanted.template or {}).get(key) for key in ("accessModes", "storageClassName")}
+    return any(value is not None and live.get(key) != value for key, value in asked.items())
+
+
+def _claim_template(spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for template in spec.get("volumeClaimTemplates") or ():
+        if template["metadata"]["name"] == TEMPLATE:
+            found: Mapping[str, Any] = template["spec"]
+            return found
+    return None
+
+
+def _requested(claim_spec: Mapping[str, Any]) -> str | int | None:
+    requests = (claim_spec.get("resources") or {}).get("requests") or {}
+    size: str | int | None = requests.get("storage")
+    return size
+
+
+def _capacity(claim: Mapping[str, Any]) -> str | None:
+    size: str | None = ((claim.get("status") or {}).get("capacity") or {}).get("storage")
+    return size
+
+
+def _class_name(claim: Mapping[str, Any]) -> str:
+    annotations = claim["metadata"].get("annotations") or {}
+    legacy = annotations.get("volume.beta.kubernetes.io/storage-class")
+    return str(legacy or claim["spec"].get("storageClassName") or "")
+
+
+def _is_unbound(claim: Mapping[str, Any]) -> bool:
+    """Whether the claim never had a volume: the server lets it not grow, and it holds no data."""
+    phase = (claim.get("status") or {}).get("phase")
+    return phase == "Pending" and not claim["spec"].get("volumeName")
+
+
+def _claim(claim: Mapping[str, Any]) -> str:
+    meta = claim["metadata"]
+    return f"PersistentVolumeClaim {meta.get('namespace')}/{meta['name']}"
+
+
+def _evidence_of_rest(claims: Sequence[Object], wanted: Wanted) -> str:
+    if not claims:
+        return f"there is no PersistentVolumeClaim {wanted.namespace}/{', '.join(wanted.claims)}"
+    parts = []
+    for claim in claims:
+        capacity = _capacity(claim)
+        text = f"{_claim(claim)} requests {_requested(claim['spec'])} of the {wanted.size} that are wanted"
+        if capacity and parse_quantity(capacity) < parse_quantity(wanted.size):
+            text += f"; its volume still has {capacity}"
+        parts.append(text)
+    return "; ".join(parts)
+
+
+def _evidence_of_need(small: Sequence[Object], wanted: Wanted) -> str:
+    return "; ".join(
+        f"{_claim(claim)} requests {_requested(claim['spec'])}, and the release wants {wanted.size}"
+        + (" (it has no volume yet, and is made anew)" if _is_unbound(claim) else "")
+        for claim in small
+    )
+
+
+def _precondition(obj: Mapping[str, Any]) -> dict[str, Any]:
+    meta = obj["metadata"]
+    return {"metadata": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
+
+
+def _allows_change(ctx: Context) -> bool:
+    # From a command line a variable comes as text.
+    return str(ctx.variables.get(ALLOW_CHANGE, "")).lower() in ("true", "yes", "on", "1")
+
+
+def _read_claims(ctx: Context, wanted: Wanted) -> list[Object]:
+    page = ctx.cluster.list("v1", "PersistentVolumeClaim", wanted.namespace)
+    return [
+        claim
+        for claim in page.items
+        if claim["metadata"]["name"] in wanted.claims and not claim["metadata"].get("deletionTimestamp")
+    ]
+
+
+def _read_classes(ctx: Context) -> dict[str, Object]:
+    page = ctx.cluster.list("storage.k8s.io/v1", "StorageClass")
+    return {storage_class["metadata"]["name"]: storage_class for storage_class in page.items}
+
+
+def _settled(ctx: Context, wanted: Wanted) -> list[Object]:
+    """The claims that are too small, once those that are just being bound are bound."""
+    end = time.monotonic() + BINDING_SECONDS
+    while True:
+        small = too_small(_read_claims(ctx, wanted), wanted)
+        waiting = any(_is_unbound(claim) for claim in small)
+        if not waiting or ctx.rehearsal or ctx.cancelled() or time.monotonic() >= end:
+            return small
+        ctx.sleep(POLL_SECONDS)
+
+
+def _delete_stateful_set(ctx: Context, wanted: Wanted) -> None:
+    live = ctx.cluster.get("apps/v1", "StatefulSet", wanted.stateful_set, wanted.namespace)
+    if live is None or live["metadata"].get("deletionTimestamp") or not template_differs(live, wanted):
+        return
+    ctx.log.info(
+        f"deleting StatefulSet {wanted.namespace}/{wanted.stateful_set}, whose claim template can't be "
+        f"changed; its pods run on, and the component brings it back"
+    )
+    ctx.cluster.delete(
+        "apps/v1",
+        "StatefulSet",
+        wanted.stateful_set,
+        wanted.namespace,
+        uid=live["metadata"]["uid"],
+        resource_version=live["metadata"]["resourceVersion"],
+        propagation="Orphan",
+    )
+
+
+def _wait_until_gone(ctx: Context, wanted: Wanted) -> None:
+    while True:
+        live = ctx.cluster.get("apps/v1", "StatefulSet", wanted.stateful_set, wanted.namespace)
+        if live is None or not live["metadata"].get("deletionTimestamp"):
+            return
+        if ctx.cancelled() or ctx.remaining() <= 2 * POLL_SECONDS:
+            holding = ", ".join(live["metadata"].get("finalizers") or ()) or "none"
+            raise MigrationError(
+                f"StatefulSet {wanted.namespace}/{wanted.stateful_set} is deleted and still there "
+                f"(finalizers: {holding}); deploy again once it is gone"
+            )
+        ctx.sleep(POLL_SECONDS)
+
+
+def _grow(ctx: Context, wanted: Wanted, name: str) -> None:
+    claim = ctx.cluster.get("v1", "PersistentVolumeClaim", name, wanted.namespace)
+    if claim is not None and too_small([claim], wanted):
+        ctx.log.info(f"{_claim(claim)}: from {_requested(claim['spec'])} to {wanted.size}")
+        _patch_size(ctx, wanted, claim)
+
+
+def _patch_size(ctx: Context, wanted: Wanted, claim: Object, *, dry_run: bool = False) -> None:
+    patch = {} if dry_run else _precondition(claim)
+    ctx.cluster.patch(
+        "v1",
+        "PersistentVolumeClaim",
+        claim["metadata"]["name"],
+        wanted.namespace,
+        {**patch, "spec": {"resources": {"requests": {"storage": wanted.size}}}},
+        dry_run=dry_run,
+    )
+
+
+def _delete_unbound(ctx: Context, claim: Object) -> None:
+    ctx.log.info(f"{_claim(claim)} was never bound to a volume: deleting it, so that it is made anew")
+    meta = claim["metadata"]
+    # Bound in the meantime, it has another resourceVersion, and the deletion is refused.
+    ctx.cluster.delete(
+        "v1",
+        "PersistentVolumeClaim",
+        meta["name"],
+        meta["namespace"],
+        uid=meta["uid"],
+        resource_version=meta["resourceVersion"],
+    )
+
+
+def _tell_of_growth(ctx: Context, wanted: Wanted, names: Sequence[str]) -> None:
+    """Wait a little for the volumes to grow; warn of those that don't, with what the cluster says of them."""
+    size = parse_quantity(wanted.size)
+    end = time.monotonic() + GROWING_SECONDS
+    hanging = list(names)
+    live: dict[str, Object] = {}
+    while hanging:
+        claims = {claim["metadata"]["name"]: claim for claim in _read_claims(ctx, wanted)}
+        live = {name: claims[name] for name in hanging if name in claims}
+        hanging = [name for name in live if parse_quantity(_capacity(live[name]) or 0) < size]
+        if time.monotonic() >= end or ctx.cancelled():
+            break
+        if hanging:
+            ctx.sleep(POLL_SECONDS)
+    for name in hanging:
+        claim = live[name]
+        ctx.log.warning(
+            f"{_claim(claim)} now requests {wanted.size}, and its volume still has "
+            f"{_capacity(claim) or 'no known size'}: {_what_the_cluster_says(ctx, claim)}"
+        )
+
+
+def _what_the_cluster_says(ctx: Context, claim: Object) -> str:
+    meta = claim["metadata"]
+    events = ctx.cluster.list(
+        "v1", "Event", meta["namespace"], field_selector=f"involvedObject.name={meta['name']}"
+    ).items
+    said = [
+        f"{condition['type']}: {condition['message']}"
+        for condition in (claim.get("status") or {}).get("conditions") or ()
+        if condition.get("status") == "True" and condition.get("message")
+    ]
+    resizing = [event for event in events if _is_about_growth(event, meta["uid"])]
+    if resizing:
+        last = max(resizing, key=_time_of)
+        said.append(f"{last.get('reason')}: {' '.join(str(last.get('message')).split())}")
+    return "; ".join(said) or "no event says why; look at its provisioner"
+
+
+def _is_about_growth(event: Mapping[str, Any], uid: str) -> bool:
+    # The reasons are those of the expand controller, the CSI resizer and the kubelet: ExternalExpanding,
+    # VolumeResizeFailed, Resizing, FileSystemResizeRequired, FileSystemResizeFailed, ...
+    reason = str(event.get("reason", ""))
+    mine = (event.get("involvedObject") or {}).get("uid") in (uid, None)
+    return mine and any(word in reason for word in ("Resiz", "Resize", "Expand"))
+
+
+def _time_of(event: Mapping[str, Any]) -> str:
+    meta = event.get("metadata") or {}
+    return str(event.get("lastTimestamp") or event.get("eventTime") or meta.get("creationTimestamp") or "")
