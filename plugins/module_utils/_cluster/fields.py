@@ -27,10 +27,6 @@ ITEM = object()
 """Stands for the value of a keyed list's item itself, beside those of its fields."""
 
 
-class DuplicateItems(Exception):
-    """A keyed list has two items of one key; the text is the server's."""
-
-
 def as_json(value: object) -> str:
     """The canonical form of FieldsV1 keys."""
     return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
@@ -48,45 +44,60 @@ def item_key(item: Any, keys: tuple[str, ...]) -> str | None:
 def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:
     """Every field of a value and what it holds; maps and keyed lists are their fields, unless empty.
 
-    Raises:
-        DuplicateItems: a keyed list has two items of one key.
+    Items of one key in a keyed list, which plain writes may bring, count as one whole.
     """
     found: dict[Field, Any] = {}
-    _collect(value, (), (), shapes, found)
+    _collect(value, (), (), shapes, found, [])
     return found
 
 
-def _collect(value: Any, field: Field, names: Names, shapes: Shapes, found: dict[Field, Any]) -> None:
+def duplicates_in(value: Any, shapes: Shapes) -> list[str]:
+    """Where keyed lists have two items of one key, in the server's words."""
+    found: list[str] = []
+    _collect(value, (), (), shapes, {}, found)
+    return found
+
+
+def _collect(
+    value: Any, field: Field, names: Names, shapes: Shapes, found: dict[Field, Any], duplicates: list[str]
+) -> None:
     shape = shapes(names)
     if isinstance(value, Mapping) and value and shape is not Whole.ATOMIC:
         for name, child in value.items():
-            _collect(child, (*field, f"f:{name}"), (*names, name), shapes, found)
+            _collect(child, (*field, f"f:{name}"), (*names, name), shapes, found, duplicates)
     elif isinstance(value, list) and value and isinstance(shape, tuple):
+        items: dict[str, list[Mapping[str, Any]]] = {}
         for item in value:
-            element = item_key(item, shape)
-            if element is None:
-                continue
+            if element := item_key(item, shape):
+                items.setdefault(element, []).append(item)
+        for element, same in items.items():
             path = (*field, element)
-            if path in found:
-                raise DuplicateItems(f"{as_text(field)}: duplicate entries for key {as_text((element,))}")
+            if len(same) > 1:
+                duplicates.append(f"{as_text(field)}: duplicate entries for key {as_text((element,))}")
+                found[path] = same
+                continue
             found[path] = ITEM
-            _collect_item(item, path, names, shapes, found)
+            for name, child in same[0].items():
+                _collect(child, (*path, f"f:{name}"), (*names, name), shapes, found, duplicates)
     elif isinstance(value, list) and value and shape is Whole.SET:
         found.update({(*field, "v:" + as_json(item)): item for item in value})
     elif field:
         found[field] = value
 
 
-def _collect_item(
-    item: Mapping[str, Any], field: Field, names: Names, shapes: Shapes, found: dict[Field, Any]
-) -> None:
-    for name, child in item.items():
-        _collect(child, (*field, f"f:{name}"), (*names, name), shapes, found)
-
-
 def with_parents(fields: Iterable[Field]) -> set[Field]:
-    """The fields and everything above them."""
-    return {field[:length] for field in fields for length in range(1, len(field) + 1)}
+    """The fields and the named ones above them; items of lists are there only on their own account."""
+    return {
+        field[:length]
+        for field in fields
+        for length in range(1, len(field) + 1)
+        if length == len(field) or field[length - 1].startswith("f:")
+    }
+
+
+def by_depth(field: Field) -> tuple[tuple[bool, str], ...]:
+    """Sorts fields as the server lists them: at each level its own before what is further down."""
+    return tuple((depth < len(field), element) for depth, element in enumerate(field, 1))
 
 
 def to_fields_v1(fields: Iterable[Field]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields imp
     Field,
     Fields,
     as_text,
+    by_depth,
     from_fields_v1,
     to_fields_v1,
     values_of,
@@ -144,7 +145,7 @@ def conflicts(owners: Owners, writer: Manager, change: Change) -> list[tuple[Man
         (manager, field)
         for manager, fields in sorted(owners.items())
         if manager != writer
-        for field in sorted(fields & change.written)
+        for field in sorted(fields & change.written, key=by_depth)
     ]
 
 

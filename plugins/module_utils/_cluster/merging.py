@@ -27,7 +27,10 @@ def merged(live: Object, intent: Object, shapes: Shapes) -> Object:
 
 
 def pruned(obj: Object, dropped: Fields, kept: Fields, shapes: Shapes) -> Object:
-    """The object without the dropped fields, unless they or something inside of them is kept."""
+    """The object without the dropped fields, unless they or something below them is kept.
+
+    An item of a list goes with all that is in it, even what others have written there.
+    """
     gone = with_parents(dropped) - with_parents(kept)
     result: Object = _prune(obj, (), (), gone, shapes)
     return result

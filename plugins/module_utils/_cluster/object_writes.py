@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import DuplicateItems
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import duplicates_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import (
     APPLY,
@@ -107,10 +107,9 @@ class Write:
             wanted.pop("status", None)
         shapes = shapes_of(self.kind)
         self._refuse_misfits(wanted, action, apply=True)
-        try:
-            intended = fields_of(wanted, shapes)
-        except DuplicateItems as error:
-            raise self._untypeable(wanted, action, str(error)) from error
+        if duplicates := duplicates_in(wanted, shapes):
+            raise self._untypeable(wanted, action, duplicates[0])
+        intended = fields_of(wanted, shapes)
         writer = Manager(self.manager, APPLY)
         if live is None:
             if uid := wanted["metadata"].get("uid"):

@@ -1,0 +1,815 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same assertions on the in-memory cluster and on a real API server: the one must be like the other."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    AlreadyExists,
+    ApiError,
+    ClusterError,
+    Conflict,
+    Forbidden,
+    Invalid,
+    KindNotServed,
+    NotFound,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+
+BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
+
+
+@pytest.fixture(params=BOTH)
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    """Each of the two, in turn, writing as the manager ``one``."""
+    if request.param == "memory":
+        return MemoryCluster().with_field_manager("one")
+    live: Cluster = request.getfixturevalue("live_cluster")
+    return live.with_field_manager("one")
+
+
+@pytest.fixture
+def place(cluster: Cluster) -> Iterator[str]:
+    """A namespace of the test's own."""
+    name = f"contract-{secrets.token_hex(4)}"
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    cluster.delete("v1", "Namespace", name)
+
+
+@pytest.fixture
+def widgets(cluster: Cluster) -> Iterator[Object]:
+    """A CRD of the test's own, with a schema and a status."""
+    crd = widget_crd(f"c{secrets.token_hex(4)}.contract.test")
+    cluster.apply(crd)
+    eventually(lambda: cluster.resource(f"{crd['spec']['group']}/v1", "Widget"))
+    yield crd
+    cluster.delete(crd["apiVersion"], crd["kind"], crd["metadata"]["name"])
+
+
+def widget_crd(group: str) -> Object:
+    part = {
+        "type": "object",
+        "required": ["id"],
+        "properties": {"id": {"type": "string"}, "n": {"type": "integer"}},
+    }
+    spec = {
+        "type": "object",
+        "required": ["size"],
+        "properties": {
+            "size": {"type": "integer"},
+            "color": {"type": "string", "enum": ["red", "blue"]},
+            "parts": {
+                "type": "array",
+                "items": part,
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["id"],
+            },
+            "whole": {
+                "type": "object",
+                "x-kubernetes-map-type": "atomic",
+                "additionalProperties": {"type": "string"},
+            },
+        },
+    }
+    status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": status}}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"widgets.{group}"},
+        "spec": {
+            "group": group,
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": schema,
+                    "subresources": {"status": {}},
+                }
+            ],
+        },
+    }
+
+
+def widget(crd: Object, namespace: str, **spec: Any) -> Object:
+    return {
+        "apiVersion": f"{crd['spec']['group']}/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def config_map(namespace: str, name: str = "a", **data: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": data,
+    }
+
+
+def workload(namespace: str, kind: str = "Deployment", **spec: Any) -> Object:
+    container = {
+        "name": "c",
+        "image": "none:1",
+        "env": [{"name": "A", "value": "1"}],
+        "ports": [{"containerPort": 80}],
+    }
+    pod = {"containers": [container], "tolerations": [{"key": "k", "operator": "Exists"}]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "d", "namespace": namespace},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": "d"}},
+            "template": {"metadata": {"labels": {"app": "d"}}, "spec": pod},
+            **spec,
+        },
+    }
+
+
+def claim(namespace: str, size: str, storage_class: str = "") -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "p", "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": storage_class,
+            "resources": {"requests": {"storage": size}},
+        },
+    }
+
+
+def container_of(obj: Object) -> Object:
+    found: Object = obj["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def eventually(condition: Callable[[], Any]) -> Any:
+    """Wait for what a real cluster does in its own time."""
+    end = time.monotonic() + 60
+    while not (result := condition()):
+        assert time.monotonic() < end, "it didn't happen in time"
+        time.sleep(0.1)
+    return result
+
+
+def fields_of(obj: Object, manager: str) -> list[Any]:
+    return [e["fieldsV1"] for e in obj["metadata"]["managedFields"] if e["manager"] == manager]
+
+
+def refusal(error: type[ApiError], call: Callable[[], Any]) -> ApiError:
+    with pytest.raises(error) as caught:
+        call()
+    return caught.value
+
+
+class TestPlainWrites:
+    def test_an_object_is_created_once_and_read_back(self, cluster: Cluster, place: str) -> None:
+        created = cluster.create(config_map(place, k="v"))
+        read = cluster.get("v1", "ConfigMap", "a", place)
+        assert read == created
+        assert {"uid", "resourceVersion", "creationTimestamp"} <= created["metadata"].keys()
+        assert "generation" not in created["metadata"]
+        error = refusal(AlreadyExists, lambda: cluster.create(config_map(place)))
+        assert error.api_message == 'configmaps "a" already exists'
+
+    def test_a_missing_namespace_takes_nothing(self, cluster: Cluster) -> None:
+        obj = config_map("contract-nowhere")
+        for error in (
+            refusal(NotFound, lambda: cluster.apply(obj)),
+            refusal(NotFound, lambda: cluster.create(obj)),
+        ):
+            assert error.api_message == 'namespaces "contract-nowhere" not found'
+
+    def test_a_namespaced_kind_needs_a_namespace(self, cluster: Cluster) -> None:
+        obj = config_map("")
+        with pytest.raises(ClusterError):
+            cluster.create(obj)
+        with pytest.raises(ClusterError):
+            cluster.get("v1", "ConfigMap", "a")
+
+    def test_a_cluster_scoped_object_loses_its_namespace(self, cluster: Cluster, place: str) -> None:
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
+        obj = {**role, "metadata": {"name": place, "namespace": place}, "rules": []}
+        assert "namespace" not in cluster.apply(obj, dry_run=True)["metadata"]
+
+    def test_an_unserved_kind_has_no_objects_and_takes_no_writes(self, cluster: Cluster, place: str) -> None:
+        assert cluster.resource("nothing.test/v1", "Nothing") is None
+        assert cluster.get("nothing.test/v1", "Nothing", "a", place) is None
+        assert cluster.list("nothing.test/v1", "Nothing").items == []
+        with pytest.raises(KindNotServed):
+            cluster.apply({"apiVersion": "nothing.test/v1", "kind": "Nothing", "metadata": {"name": "a"}})
+        with pytest.raises(KindNotServed):
+            cluster.delete("nothing.test/v1", "Nothing", "a")
+
+    def test_a_secrets_string_data_becomes_data(self, cluster: Cluster, place: str) -> None:
+        secret = {**config_map(place), "kind": "Secret", "stringData": {"a": "b"}}
+        del secret["data"]
+        created = cluster.create(secret)
+        assert created["data"] == {"a": "Yg=="}
+        assert created["type"] == "Opaque"
+        assert "stringData" not in created
+
+
+class TestPatches:
+    def test_a_merge_patch_sets_and_removes(self, cluster: Cluster, place: str) -> None:
+        cluster.create(config_map(place, a="1", b="2"))
+        patched = cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": None, "c": "3"}})
+        assert patched["data"] == {"b": "2", "c": "3"}
+
+    def test_a_json_patch_tests_first(self, cluster: Cluster, place: str) -> None:
+        cluster.create(config_map(place, a="1"))
+        change = [
+            {"op": "test", "path": "/data/a", "value": "1"},
+            {"op": "replace", "path": "/data/a", "value": "2"},
+        ]
+        assert cluster.patch("v1", "ConfigMap", "a", place, change)["data"] == {"a": "2"}
+        error = refusal(Invalid, lambda: cluster.patch("v1", "ConfigMap", "a", place, change))
+        assert error.status == 422
+
+    def test_a_patch_of_nothing_is_not_found(self, cluster: Cluster, place: str) -> None:
+        error = refusal(NotFound, lambda: cluster.patch("apps/v1", "Deployment", "a", place, {}))
+        assert error.api_message == 'deployments.apps "a" not found'
+
+    def test_preconditions_in_a_patch(self, cluster: Cluster, place: str) -> None:
+        meta = cluster.create(config_map(place, a="1"))["metadata"]
+        cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": "2"}})
+        stale = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "data": {"a": "3"}}
+        error = refusal(Conflict, lambda: cluster.patch("v1", "ConfigMap", "a", place, stale))
+        assert error.api_message == (
+            'Operation cannot be fulfilled on configmaps "a": the object has been modified; '
+            "please apply your changes to the latest version and try again"
+        )
+        foreign = {"metadata": {"uid": "another"}, "data": {"a": "3"}}
+        error = refusal(Invalid, lambda: cluster.patch("v1", "ConfigMap", "a", place, foreign))
+        assert 'metadata.uid: Invalid value: "another": field is immutable' in error.api_message
+
+    def test_a_write_that_changes_nothing_keeps_the_version(self, cluster: Cluster, place: str) -> None:
+        version = cluster.apply(config_map(place, a="1"))["metadata"]["resourceVersion"]
+        assert cluster.apply(config_map(place, a="1"))["metadata"]["resourceVersion"] == version
+        same = cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": "1"}})
+        assert same["metadata"]["resourceVersion"] == version
+
+
+class TestDryRun:
+    def test_it_answers_and_keeps_nothing(self, cluster: Cluster, place: str) -> None:
+        assert "resourceVersion" not in cluster.create(config_map(place), dry_run=True)["metadata"]
+        assert cluster.apply(config_map(place, a="1"), dry_run=True)["data"] == {"a": "1"}
+        assert cluster.get("v1", "ConfigMap", "a", place) is None
+
+    def test_of_an_existing_object(self, cluster: Cluster, place: str) -> None:
+        before = cluster.apply(config_map(place, a="1"))
+        patched = cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": "2"}}, dry_run=True)
+        assert patched["data"] == {"a": "2"}
+        assert patched["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
+        assert cluster.delete("v1", "ConfigMap", "a", place, dry_run=True) is True
+        assert cluster.get("v1", "ConfigMap", "a", place) == before
+
+
+class TestApply:
+    def test_owned_fields(self, cluster: Cluster, place: str) -> None:
+        obj = workload(place)
+        obj["metadata"]["labels"] = {"x": "y"}
+        obj["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
+        applied = cluster.apply(obj)
+        item: Any = {".": {}, "f:name": {}}
+        assert fields_of(applied, "one") == [
+            {
+                "f:metadata": {"f:labels": {"f:x": {}}},
+                "f:spec": {
+                    "f:replicas": {},
+                    "f:selector": {},
+                    "f:template": {
+                        "f:metadata": {"f:labels": {"f:app": {}}},
+                        "f:spec": {
+                            "f:containers": {
+                                'k:{"name":"c"}': {
+                                    **item,
+                                    "f:env": {'k:{"name":"A"}': {**item, "f:value": {}}},
+                                    "f:image": {},
+                                    "f:ports": {
+                                        'k:{"containerPort":80,"protocol":"TCP"}': {
+                                            ".": {},
+                                            "f:containerPort": {},
+                                        }
+                                    },
+                                }
+                            },
+                            "f:tolerations": {},
+                            "f:volumes": {'k:{"name":"v"}': {**item, "f:emptyDir": {}}},
+                        },
+                    },
+                },
+            }
+        ]
+
+    def test_conflict_with_an_update(self, cluster: Cluster, place: str) -> None:
+        cluster.apply(workload(place))
+        cluster.with_field_manager("kubectl").patch(
+            "apps/v1", "Deployment", "d", place, {"spec": {"replicas": 2}}
+        )
+        error = refusal(Conflict, lambda: cluster.apply(workload(place)))
+        assert error.api_message == (
+            'Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas'
+        )
+        (cause,) = error.causes
+        assert cause.reason == "FieldManagerConflict"
+        assert cause.message == 'conflict with "kubectl" using apps/v1'
+        assert cause.field == ".spec.replicas"
+        taken = cluster.apply(workload(place), force=True)
+        assert taken["spec"]["replicas"] == 0
+        assert fields_of(taken, "kubectl") == []
+
+    def test_conflicts_with_another_applier(self, cluster: Cluster, place: str) -> None:
+        cluster.apply(workload(place))
+        other = workload(place, replicas=1)
+        container_of(other)["image"] = "none:2"
+        container_of(other)["env"][0]["value"] = "2"
+        error = refusal(Conflict, lambda: cluster.with_field_manager("two").apply(other))
+        assert error.api_message == (
+            'Apply failed with 3 conflicts: conflicts with "one":\n'
+            "- .spec.replicas\n"
+            '- .spec.template.spec.containers[name="c"].image\n'
+            '- .spec.template.spec.containers[name="c"].env[name="A"].value'
+        )
+        assert {cause.message for cause in error.causes} == {'conflict with "one"'}
+
+    def test_fields_no_longer_applied_go_unless_another_has_them(self, cluster: Cluster, place: str) -> None:
+        obj = config_map(place, a="1", b="2", c="3")
+        obj["metadata"]["labels"] = {"l": "1"}
+        cluster.apply(obj)
+        cluster.with_field_manager("two").apply(config_map(place, b="2", d="4"))
+        applied = cluster.apply(config_map(place, a="1"))
+        assert applied["data"] == {"a": "1", "b": "2", "d": "4"}
+        assert "labels" not in applied["metadata"]
+
+    def test_items_of_keyed_lists(self, cluster: Cluster, place: str) -> None:
+        obj = workload(place)
+        container_of(obj)["env"] = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+        cluster.apply(obj)
+        sidecar = workload(place)
+        sidecar["spec"] = {
+            "template": {
+                "spec": {
+                    "containers": [
+                        {"name": "c", "env": [{"name": "Z", "value": "9"}]},
+                        {"name": "side", "image": "none:1"},
+                    ]
+                }
+            }
+        }
+        cluster.with_field_manager("two").apply(sidecar)
+        container_of(obj)["env"] = [{"name": "C", "value": "3"}, {"name": "A", "value": "1"}]
+        obj["spec"]["template"]["spec"]["tolerations"] = [{"key": "other", "operator": "Exists"}]
+        applied = cluster.apply(obj)
+        assert [c["name"] for c in applied["spec"]["template"]["spec"]["containers"]] == ["c", "side"]
+        assert {e["name"]: e["value"] for e in container_of(applied)["env"]} == {"A": "1", "C": "3", "Z": "9"}
+        assert [t["key"] for t in applied["spec"]["template"]["spec"]["tolerations"]] == ["other"]
+
+    def test_an_item_goes_with_what_others_changed_in_it(self, cluster: Cluster, place: str) -> None:
+        obj = workload(place)
+        obj["spec"]["template"]["spec"]["containers"].append({"name": "x", "image": "none:1"})
+        cluster.apply(obj)
+        patch = [{"op": "replace", "path": "/spec/template/spec/containers/1/image", "value": "none:2"}]
+        cluster.with_field_manager("two").patch("apps/v1", "Deployment", "d", place, patch)
+        kept = cluster.apply(workload(place))["spec"]["template"]["spec"]["containers"]
+        assert [(c["name"], c["image"]) for c in kept] == [("c", "none:1")]
+
+    def test_a_list_with_an_item_twice(self, cluster: Cluster, place: str) -> None:
+        obj = workload(place)
+        container_of(obj)["env"] *= 2
+        error = refusal(Untypeable, lambda: cluster.apply(obj))
+        assert (error.status, error.reason) == (500, "")
+        assert error.api_message == (
+            f"failed to create typed patch object ({place}/d; apps/v1, Kind=Deployment): "
+            '.spec.template.spec.containers[name="c"].env: duplicate entries for key [name="A"]'
+        )
+        assert len(container_of(cluster.create(obj))["env"]) == 2
+
+    def test_nulls_are_not_there(self, cluster: Cluster, place: str) -> None:
+        obj = config_map(place, a="1")
+        obj["metadata"].update(annotations=None, creationTimestamp=None)
+        applied = cluster.apply(obj)
+        assert "annotations" not in applied["metadata"]
+        assert applied["metadata"]["creationTimestamp"]
+
+
+class TestGeneration:
+    def test_it_counts_changes_of_what_is_wanted(self, cluster: Cluster, place: str) -> None:
+        assert cluster.apply(workload(place))["metadata"]["generation"] == 1
+        labelled = cluster.patch("apps/v1", "Deployment", "d", place, {"metadata": {"labels": {"a": "b"}}})
+        assert labelled["metadata"]["generation"] == 1
+        scaled = cluster.patch("apps/v1", "Deployment", "d", place, {"spec": {"paused": True}})
+        assert scaled["metadata"]["generation"] == 2
+        status = {"status": {"replicas": 7}, "spec": {"paused": False}}
+        stated = cluster.patch("apps/v1", "Deployment", "d", place, status, subresource="status")
+        assert stated["metadata"]["generation"] == 2
+        assert stated["spec"]["paused"] is True
+        assert stated["status"]["replicas"] == 7
+
+    def test_the_status_is_not_written_with_the_rest(self, cluster: Cluster, place: str) -> None:
+        applied = cluster.apply({**workload(place), "status": {"replicas": 7}})
+        assert applied.get("status", {}).get("replicas") != 7
+
+
+class TestImmutability:
+    def test_selector_of_a_deployment(self, cluster: Cluster, place: str) -> None:
+        cluster.apply(workload(place))
+        change = {
+            "spec": {
+                "selector": {"matchLabels": {"app": "e"}},
+                "template": {"metadata": {"labels": {"app": "e"}}},
+            }
+        }
+        error = refusal(Invalid, lambda: cluster.patch("apps/v1", "Deployment", "d", place, change))
+        assert error.api_message == (
+            'Deployment.apps "d" is invalid: spec.selector: Invalid value: '
+            '{"matchLabels":{"app":"e"}}: field is immutable'
+        )
+        assert [cause.field for cause in error.causes] == ["spec.selector"]
+
+    def test_a_selector_that_does_not_match(self, cluster: Cluster, place: str) -> None:
+        obj = workload(place, selector={"matchLabels": {"app": "e"}})
+        error = refusal(Invalid, lambda: cluster.apply(obj))
+        assert error.api_message == (
+            'Deployment.apps "d" is invalid: spec.template.metadata.labels: Invalid value: '
+            '{"app":"d"}: `selector` does not match template `labels`'
+        )
+
+    def test_claim_template_of_a_stateful_set(self, cluster: Cluster, place: str) -> None:
+        template = {"metadata": {"name": "s"}, "spec": claim(place, "10Gi")["spec"]}
+        obj = workload(place, "StatefulSet", serviceName="d", volumeClaimTemplates=[template])
+        cluster.apply(obj)
+        grown = deepcopy(obj)
+        grown["spec"]["volumeClaimTemplates"][0]["spec"]["resources"]["requests"]["storage"] = "30Gi"
+        error = refusal(Invalid, lambda: cluster.apply(grown))
+        assert error.api_message == (
+            'StatefulSet.apps "d" is invalid: spec: Forbidden: updates to statefulset spec for fields other '
+            "than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
+            "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+        )
+        cluster.apply({**obj, "spec": {**obj["spec"], "replicas": 1}})
+
+    def test_template_of_a_job(self, cluster: Cluster, place: str) -> None:
+        obj = workload(place)
+        pod = {**obj["spec"]["template"]["spec"], "restartPolicy": "Never"}
+        job = {
+            **obj,
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "spec": {"suspend": False, "template": {"spec": pod}},
+        }
+        cluster.apply(job)
+        pod["containers"][0]["image"] = "none:2"
+        error = refusal(Invalid, lambda: cluster.apply(job))
+        assert error.api_message.startswith('Job.batch "d" is invalid: spec.template: Invalid value: ')
+        assert error.api_message.endswith(": field is immutable")
+        assert [cause.field for cause in error.causes] == ["spec.template"]
+
+    def test_an_immutable_config_map(self, cluster: Cluster, place: str) -> None:
+        cluster.create({**config_map(place, a="1"), "immutable": True})
+        error = refusal(Invalid, lambda: cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": "2"}}))
+        assert error.api_message == (
+            'ConfigMap "a" is invalid: data: Forbidden: field is immutable when `immutable` is set'
+        )
+
+    def test_role_reference(self, cluster: Cluster, place: str) -> None:
+        group = "rbac.authorization.k8s.io"
+        binding = {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": "b", "namespace": place},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "view"},
+            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": place}],
+        }
+        cluster.apply(binding)
+        changed = {**binding, "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "edit"}}
+        error = refusal(Invalid, lambda: cluster.apply(changed))
+        assert error.api_message.endswith(": cannot change roleRef")
+        assert [cause.field for cause in error.causes] == ["roleRef"]
+
+
+class TestClaims:
+    @pytest.fixture
+    def storage_class(self, cluster: Cluster) -> Iterator[str]:
+        name = f"contract-{secrets.token_hex(4)}"
+        kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass"}
+        cluster.create({**kind, "metadata": {"name": name}, "provisioner": "contract.test/none"})
+        yield name
+        cluster.delete("storage.k8s.io/v1", "StorageClass", name)
+
+    def bound(self, cluster: Cluster, obj: Object) -> None:
+        cluster.create(obj)
+        place = obj["metadata"]["namespace"]
+        volume = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "name": "p",
+            "namespace": place,
+        }
+        cluster.patch(
+            **_address(volume),
+            patch={"status": {"phase": "Bound", "capacity": {"storage": "10Gi"}}},
+            subresource="status",
+        )
+
+    def grow(self, cluster: Cluster, place: str, size: str) -> Object:
+        change = {"spec": {"resources": {"requests": {"storage": size}}}}
+        return cluster.patch("v1", "PersistentVolumeClaim", "p", place, change)
+
+    def test_an_unbound_claim_does_not_grow(self, cluster: Cluster, place: str, storage_class: str) -> None:
+        cluster.create(claim(place, "10Gi", storage_class))
+        error = refusal(Invalid, lambda: self.grow(cluster, place, "20Gi"))
+        assert error.api_message.startswith(
+            'PersistentVolumeClaim "p" is invalid: spec: Forbidden: spec is immutable after creation '
+            "except resources.requests and volumeAttributesClassName for bound claims"
+        )
+
+    def test_a_class_that_can_not_expand(self, cluster: Cluster, place: str, storage_class: str) -> None:
+        self.bound(cluster, claim(place, "10Gi", storage_class))
+        error = refusal(Forbidden, lambda: self.grow(cluster, place, "20Gi"))
+        assert error.api_message == (
+            'persistentvolumeclaims "p" is forbidden: only dynamically provisioned pvc can be resized and '
+            "the storageclass that provisions the pvc must support resize"
+        )
+        cluster.patch(
+            "storage.k8s.io/v1", "StorageClass", storage_class, None, {"allowVolumeExpansion": True}
+        )
+        # The server's admission learns of the class by a watch.
+        grown = eventually(lambda: _unless_forbidden(lambda: self.grow(cluster, place, "20Gi")))
+        assert grown["spec"]["resources"]["requests"]["storage"] == "20Gi"
+
+    def test_a_claim_does_not_shrink(self, cluster: Cluster, place: str, storage_class: str) -> None:
+        self.bound(cluster, claim(place, "10Gi", storage_class))
+        error = refusal(Invalid, lambda: self.grow(cluster, place, "5Gi"))
+        assert error.api_message == (
+            'PersistentVolumeClaim "p" is invalid: spec.resources.requests.storage: Forbidden: '
+            "field can not be less than status.capacity"
+        )
+
+    def test_a_provisioner_stays(self, cluster: Cluster, storage_class: str) -> None:
+        change = {"provisioner": "another"}
+        error = refusal(
+            Invalid, lambda: cluster.patch("storage.k8s.io/v1", "StorageClass", storage_class, None, change)
+        )
+        assert error.api_message == (
+            f'StorageClass.storage.k8s.io "{storage_class}" is invalid: provisioner: '
+            'Invalid value: "another": field is immutable'
+        )
+
+
+def _address(volume: Object) -> dict[str, Any]:
+    return {
+        "api_version": volume["apiVersion"],
+        "kind": volume["kind"],
+        "name": volume["name"],
+        "namespace": volume["namespace"],
+    }
+
+
+def _unless_forbidden(call: Callable[[], Object]) -> Object | None:
+    try:
+        return call()
+    except Forbidden:
+        return None
+
+
+class TestDeletion:
+    def test_of_nothing(self, cluster: Cluster, place: str) -> None:
+        assert cluster.delete("v1", "ConfigMap", "a", place) is False
+
+    def test_preconditions(self, cluster: Cluster, place: str) -> None:
+        meta = cluster.create(config_map(place))["metadata"]
+        error = refusal(Conflict, lambda: cluster.delete("v1", "ConfigMap", "a", place, uid="another"))
+        assert "the UID in the precondition (another) does not match the UID in record" in error.api_message
+        error = refusal(Conflict, lambda: cluster.delete("v1", "ConfigMap", "a", place, resource_version="1"))
+        assert "the ResourceVersion in the precondition (1) does not match" in error.api_message
+        uid, version = meta["uid"], meta["resourceVersion"]
+        assert cluster.delete("v1", "ConfigMap", "a", place, uid=uid, resource_version=version) is True
+        assert cluster.get("v1", "ConfigMap", "a", place) is None
+
+    def test_finalizers_hold_it_up(self, cluster: Cluster, place: str) -> None:
+        obj = config_map(place)
+        obj["metadata"]["finalizers"] = ["contract.test/f"]
+        cluster.create(obj)
+        assert cluster.delete("v1", "ConfigMap", "a", place) is True
+        dying = cluster.get("v1", "ConfigMap", "a", place)
+        assert dying is not None
+        assert dying["metadata"]["deletionTimestamp"]
+        assert cluster.delete("v1", "ConfigMap", "a", place) is True
+        more = {"metadata": {"finalizers": ["contract.test/f", "contract.test/g"]}}
+        error = refusal(Invalid, lambda: cluster.patch("v1", "ConfigMap", "a", place, more))
+        assert "no new finalizers can be added if the object is being deleted" in error.api_message
+        cluster.patch("v1", "ConfigMap", "a", place, {"metadata": {"finalizers": None}})
+        assert cluster.get("v1", "ConfigMap", "a", place) is None
+
+    @pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
+    def test_what_becomes_of_dependents(self, cluster: Cluster, place: str, propagation: str) -> None:
+        owner = cluster.create(config_map(place, "owner"))
+        reference = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": "owner",
+            "uid": owner["metadata"]["uid"],
+        }
+        dependent = config_map(place, "dependent")
+        dependent["metadata"]["ownerReferences"] = [{**reference, "blockOwnerDeletion": True}]
+        cluster.create(dependent)
+        # The garbage collector learns of objects by watches; it must know both before one goes.
+        time.sleep(0 if isinstance(cluster, MemoryCluster) else 1)
+        assert cluster.delete("v1", "ConfigMap", "owner", place, propagation=propagation) is True
+        eventually(lambda: cluster.get("v1", "ConfigMap", "owner", place) is None)
+        if propagation != "Orphan":
+            eventually(lambda: cluster.get("v1", "ConfigMap", "dependent", place) is None)
+        else:
+            left = cluster.get("v1", "ConfigMap", "dependent", place)
+            assert left is not None
+            assert "ownerReferences" not in left["metadata"]
+
+    def test_a_namespace_goes_with_its_contents(self, cluster: Cluster, place: str) -> None:
+        name = f"{place}-gone"
+        cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        obj = config_map(name)
+        obj["metadata"]["finalizers"] = ["contract.test/f"]
+        cluster.create(obj)
+        cluster.create(config_map(name, "b"))
+        assert cluster.delete("v1", "Namespace", name) is True
+        error = refusal(Forbidden, lambda: cluster.create(config_map(name, "late")))
+        assert error.api_message == (
+            f'configmaps "late" is forbidden: unable to create new content in namespace {name} '
+            "because it is being terminated"
+        )
+        eventually(lambda: cluster.get("v1", "ConfigMap", "b", name) is None)
+        terminating = cluster.get("v1", "Namespace", name)
+        assert terminating is not None
+        assert terminating["status"]["phase"] == "Terminating"
+        cluster.patch("v1", "ConfigMap", "a", name, {"metadata": {"finalizers": None}})
+        eventually(lambda: cluster.get("v1", "Namespace", name) is None)
+
+
+class TestLists:
+    def test_selectors(self, cluster: Cluster, place: str) -> None:
+        for name, labels in {"a": {"x": "1"}, "b": {"x": "2", "y": "1"}, "c": {}}.items():
+            obj = config_map(place, name, k="v")
+            obj["metadata"]["labels"] = labels
+            cluster.create(obj)
+        expected = {
+            "x=1": ["a"],
+            "x==2,y": ["b"],
+            "x!=1": ["b", "c"],
+            "x in (1, 2)": ["a", "b"],
+            "x notin (1),!y": ["c"],
+            "x": ["a", "b"],
+        }
+        for selector, names in expected.items():
+            page = cluster.list("v1", "ConfigMap", place, label_selector=selector + ",!istio")
+            found = [item["metadata"]["name"] for item in page.items]
+            assert [name for name in found if name != "kube-root-ca.crt"] == names, selector
+        page = cluster.list("v1", "ConfigMap", place, field_selector="metadata.name=b")
+        assert [item["metadata"]["name"] for item in page.items] == ["b"]
+        page = cluster.list("v1", "ConfigMap", field_selector=f"metadata.namespace={place},metadata.name!=a")
+        assert {"b", "c"} <= {item["metadata"]["name"] for item in page.items}
+        with pytest.raises(Invalid):
+            cluster.list("v1", "ConfigMap", place, label_selector="x in (1")
+
+    def test_items_are_whole_or_metadata_alone(self, cluster: Cluster, place: str) -> None:
+        created = cluster.create(config_map(place, k="v"))
+        selector = "metadata.name=a"
+        (item,) = cluster.list("v1", "ConfigMap", place, field_selector=selector).items
+        assert item == created
+        (item,) = cluster.list("v1", "ConfigMap", place, field_selector=selector, metadata_only=True).items
+        assert item == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": created["metadata"]}
+
+
+class TestWatches:
+    def test_it_tells_what_happens_and_ends(self, cluster: Cluster, place: str) -> None:
+        start = cluster.list("v1", "ConfigMap", place).resource_version
+        cluster.create(config_map(place, k="1"))
+        cluster.create(config_map(place, "other"))
+        cluster.patch("v1", "ConfigMap", "a", place, {"data": {"k": "2"}})
+        cluster.delete("v1", "ConfigMap", "a", place)
+        began = time.monotonic()
+        events = list(
+            cluster.watch(
+                "v1", "ConfigMap", place, resource_version=start, seconds=1, field_selector="metadata.name=a"
+            )
+        )
+        assert [(e.type, e.object["data"]["k"]) for e in events] == [
+            ("ADDED", "1"),
+            ("MODIFIED", "2"),
+            ("DELETED", "2"),
+        ]
+        assert 0.8 < time.monotonic() - began < 4
+        versions = [int(e.object["metadata"]["resourceVersion"]) for e in events]
+        assert versions == sorted(versions)
+        assert events[0].object["kind"] == "ConfigMap"
+
+
+class TestCustomResources:
+    def test_established(self, cluster: Cluster, widgets: Object) -> None:
+        def established() -> Object | None:
+            crd = cluster.get(widgets["apiVersion"], widgets["kind"], widgets["metadata"]["name"])
+            assert crd is not None
+            states = {c["type"]: c["status"] for c in (crd.get("status") or {}).get("conditions") or ()}
+            return crd if states.get("Established") == "True" else None
+
+        crd = eventually(established)
+        assert crd["status"]["storedVersions"] == ["v1"]
+        assert crd["metadata"]["generation"] == 1
+
+    def test_the_schema_is_kept_to(self, cluster: Cluster, place: str, widgets: Object) -> None:
+        where = f"({place}/w; {widgets['spec']['group']}/v1, Kind=Widget)"
+        error = refusal(Untypeable, lambda: cluster.apply(widget(widgets, place, size=1, bogus=2)))
+        assert error.api_message == (
+            f"failed to create typed patch object {where}: .spec.bogus: field not declared in schema"
+        )
+        error = refusal(Untypeable, lambda: cluster.apply(widget(widgets, place, size="x")))
+        assert error.api_message == (
+            f"failed to create typed patch object {where}: "
+            ".spec.size: expected numeric (int or float), got string"
+        )
+        told = f'Widget.{widgets["spec"]["group"]} "w" is invalid: '
+        error = refusal(Invalid, lambda: cluster.apply(widget(widgets, place, color="red")))
+        assert error.api_message == told + "spec.size: Required value"
+        error = refusal(Invalid, lambda: cluster.apply(widget(widgets, place, size=1, color="green")))
+        assert (
+            error.api_message
+            == told + 'spec.color: Unsupported value: "green": supported values: "red", "blue"'
+        )
+        error = refusal(Invalid, lambda: cluster.create(widget(widgets, place, size="x")))
+        assert error.api_message == told + (
+            'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'
+        )
+        assert cluster.create(widget(widgets, place, size=1, bogus=2))["spec"] == {"size": 1}
+
+    def test_merging_follows_the_schema(self, cluster: Cluster, place: str, widgets: Object) -> None:
+        cluster.apply(widget(widgets, place, size=1, parts=[{"id": "a", "n": 1}], whole={"x": "1"}))
+        two = widget(widgets, place, size=1, parts=[{"id": "b", "n": 2}])
+        merged = cluster.with_field_manager("two").apply(two)
+        assert [part["id"] for part in merged["spec"]["parts"]] == ["a", "b"]
+        assert fields_of(merged, "one") == [
+            {
+                "f:spec": {
+                    "f:parts": {'k:{"id":"a"}': {".": {}, "f:id": {}, "f:n": {}}},
+                    "f:size": {},
+                    "f:whole": {},
+                }
+            }
+        ]
+        dropped = cluster.apply(widget(widgets, place, size=1))
+        assert dropped["spec"] == {"size": 1, "parts": [{"id": "b", "n": 2}]}
+        assert dropped["metadata"]["generation"] == 3
+
+    def test_the_status_is_its_own(self, cluster: Cluster, place: str, widgets: Object) -> None:
+        obj = {**widget(widgets, place, size=1), "status": {"x": 1}}
+        assert "status" not in cluster.apply(obj)
+        api_version = obj["apiVersion"]
+        change = {"status": {"ok": True}, "spec": {"size": 5}, "metadata": {"labels": {"a": "b"}}}
+        stated = cluster.patch(api_version, "Widget", "w", place, change, subresource="status")
+        assert (stated["status"], stated["spec"]) == ({"ok": True}, {"size": 1})
+        assert "labels" not in stated["metadata"]
+        assert stated["metadata"]["generation"] == 1
+        entry = stated["metadata"]["managedFields"][-1]
+        assert (entry["operation"], entry["subresource"]) == ("Update", "status")
+        kept = cluster.apply(widget(widgets, place, size=2))
+        assert kept["status"] == {"ok": True}
+        with pytest.raises(ClusterError):
+            cluster.patch("v1", "ConfigMap", "a", place, {"status": {}}, subresource="status")
+
+    def test_a_stored_version_stays(self, cluster: Cluster, widgets: Object) -> None:
+        narrowed = deepcopy(widgets)
+        narrowed["spec"]["versions"][0]["name"] = "v2"
+        error = refusal(Invalid, lambda: cluster.apply(narrowed))
+        assert "status.storedVersions[0]: Invalid value: " in error.api_message
+        assert "missing from spec.versions" in error.api_message
+        widened = deepcopy(widgets)
+        widened["spec"]["versions"].append({**deepcopy(narrowed["spec"]["versions"][0]), "storage": False})
+        cluster.apply(widened)
+        group = widgets["spec"]["group"]
+        eventually(lambda: cluster.resource(f"{group}/v2", "Widget"))
+        assert cluster.resource(f"{group}/v1", "Widget") is not None
+
+    def test_objects_go_with_their_definition(self, cluster: Cluster, place: str, widgets: Object) -> None:
+        obj = widget(widgets, place, size=1)
+        cluster.apply(obj)
+        assert cluster.delete(widgets["apiVersion"], widgets["kind"], widgets["metadata"]["name"]) is True
+        eventually(lambda: cluster.get(obj["apiVersion"], "Widget", "w", place) is None)
+        eventually(lambda: cluster.list(obj["apiVersion"], "Widget").items == [])
