@@ -23,15 +23,33 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Invalid,
+    KindNotServed,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.quantity import (
+    BadQuantity,
+    parse_quantity,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 __all__ = [
     "GLOBAL",
+    "BadQuantity",
     "Cluster",
+    "ClusterError",
     "Component",
+    "Conflict",
     "Context",
+    "Invalid",
+    "KindNotServed",
+    "LifecycleError",
     "Migration",
     "MigrationError",
+    "NotFound",
     "Object",
     "Phase",
     "Ref",
@@ -39,6 +57,7 @@ __all__ = [
     "blocked",
     "needed",
     "not_needed",
+    "parse_quantity",
 ]
 
 GLOBAL = "global"

@@ -97,7 +97,7 @@ def _of_id(cls: type[Migration]) -> Iterator[str]:
     phase = getattr(cls, "phase", None)
     if phase is None:
         yield "it has no phase: Phase.PRE or Phase.POST"
-    elif phase not in tuple(Phase):
+    elif not isinstance(phase, Phase):
         yield f"phase must be Phase.PRE or Phase.POST, not {phase!r}"
     if not _is_text(cls.name) or (cls.name and not _ID_PART.fullmatch(cls.name)):
         yield f"name must consist of letters, digits and dashes, not {cls.name!r}"

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
-    Component,
     Conflict,
     Context,
     Migration,
     Object,
     Phase,
+    Ref,
     Verdict,
     needed,
     not_needed,
@@ -24,8 +24,7 @@ GROUP = "networking.istio.io"
 VERSIONS = ("v1beta1", "v1alpha3", "v1")
 """What Istio has served Gateways in; any that is served shows all of them."""
 
-NAMESPACE = "kyma-system"
-NAME = "kyma-gateway"
+GATEWAY = Ref(GROUP, "Gateway", "kyma-system", "kyma-gateway")
 OWNERSHIP = {
     "meta.helm.sh/release-name": "certificates",
     "meta.helm.sh/release-namespace": "istio-system",
@@ -50,18 +49,18 @@ class AdoptGateway(Migration):
     )
 
     def check(self, ctx: Context) -> Verdict:
-        """Not needed where a component contains the Gateway, where there is none, or where it is annotated."""
-        owner = containing_component(ctx.components)
-        if owner:
-            return not_needed(f"the component {owner} contains Gateway {NAMESPACE}/{NAME}")
+        """Needed where there is such a Gateway that no component contains, and its annotations differ."""
+        for component in ctx.components.values():
+            if component.contains(GATEWAY):
+                return not_needed(f"the component {component.name} contains {GATEWAY}")
         gateway = _read(ctx)
         if gateway is None:
-            return not_needed(f"there is no Gateway {NAMESPACE}/{NAME}")
+            return not_needed(f"there is no {GATEWAY}")
         differing = missing_ownership(gateway)
         if not differing:
-            return not_needed(f"Gateway {NAMESPACE}/{NAME} carries the ownership annotations")
+            return not_needed(f"{GATEWAY} carries the ownership annotations")
         return needed(
-            f"Gateway {NAMESPACE}/{NAME} is in no component of the release, and does not carry "
+            f"{GATEWAY} is in no component of the release, and does not carry "
             f"{', '.join(f'{key}={value}' for key, value in differing.items())}"
         )
 
@@ -71,35 +70,16 @@ class AdoptGateway(Migration):
         ctx.retry(lambda: _annotate(ctx), on=(Conflict,))
 
 
-def containing_component(components: Mapping[str, Component]) -> str:
-    """The name of the component that contains the Gateway, or empty."""
-    for component in components.values():
-        for obj in component.objects:
-            if _is_the_gateway(obj, component.namespace):
-                return component.name
-    return ""
-
-
 def missing_ownership(gateway: Mapping[str, Any]) -> dict[str, str]:
     """The ownership annotations that a Gateway lacks or has with another value."""
     present = gateway["metadata"].get("annotations") or {}
     return {key: value for key, value in OWNERSHIP.items() if present.get(key) != value}
 
 
-def _is_the_gateway(obj: Mapping[str, Any], default_namespace: str) -> bool:
-    meta = obj.get("metadata") or {}
-    return (
-        obj.get("kind") == "Gateway"
-        and str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
-        and meta.get("name") == NAME
-        and (meta.get("namespace") or default_namespace) == NAMESPACE
-    )
-
-
 def _read(ctx: Context) -> Object | None:
     for version in VERSIONS:
-        if ctx.cluster.resource(f"{GROUP}/{version}", "Gateway") is not None:
-            return ctx.cluster.get(f"{GROUP}/{version}", "Gateway", NAME, NAMESPACE)
+        if ctx.cluster.resource(f"{GROUP}/{version}", GATEWAY.kind) is not None:
+            return ctx.cluster.get(f"{GROUP}/{version}", GATEWAY.kind, GATEWAY.name, GATEWAY.namespace)
     return None
 
 
@@ -113,9 +93,9 @@ def _annotate(ctx: Context) -> None:
     meta = gateway["metadata"]
     ctx.cluster.patch(
         gateway["apiVersion"],
-        "Gateway",
-        NAME,
-        NAMESPACE,
+        GATEWAY.kind,
+        GATEWAY.name,
+        GATEWAY.namespace,
         {
             "metadata": {
                 "uid": meta["uid"],
@@ -124,4 +104,4 @@ def _annotate(ctx: Context) -> None:
             }
         },
     )
-    ctx.log.info(f"Gateway {NAMESPACE}/{NAME} now belongs to the release certificates in istio-system")
+    ctx.log.info(f"{GATEWAY} now belongs to the release certificates in istio-system")

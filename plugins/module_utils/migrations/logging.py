@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -55,10 +56,18 @@ class GrowLokiVolume(Migration):
 
     def check(self, ctx: Context) -> Verdict:
         """Needed where a claim requests less than the release wants; blocked where it can't grow."""
-        wanted = wanted_by(ctx.components.get(self.component))
+        component = ctx.components.get(self.component)
+        namespace = component.namespace if component else NAMESPACE
+        claims = _read_claims(ctx, namespace)
+        # The manifests are looked at last, as they may have to be read first.
+        if not claims:
+            return not_needed(f"there is no claim of Loki's in the namespace {namespace}")
+        wanted = wanted_by(component)
         if wanted is None:
             return not_needed("the release keeps Loki's data in no claim")
-        claims = _read_claims(ctx, wanted)
+        if wanted.namespace != namespace:
+            claims = _read_claims(ctx, wanted.namespace)
+        claims = _of(claims, wanted)
         small = too_small(claims, wanted)
         if not small:
             return not_needed(_evidence_of_rest(claims, wanted))
@@ -81,7 +90,7 @@ class GrowLokiVolume(Migration):
             if _is_unbound(claim):
                 _delete_unbound(ctx, claim)
             else:
-                ctx.retry(lambda name=name: _grow(ctx, wanted, name), on=(Conflict,))
+                ctx.retry(partial(_grow, ctx, wanted, name), on=(Conflict,))
         if not ctx.rehearsal:
             _tell_of_growth(ctx, wanted, [claim["metadata"]["name"] for claim in bound])
 
@@ -263,13 +272,19 @@ def _allows_change(ctx: Context) -> bool:
     return str(ctx.variables.get(ALLOW_CHANGE, "")).lower() in ("true", "yes", "on", "1")
 
 
-def _read_claims(ctx: Context, wanted: Wanted) -> list[Object]:
-    page = ctx.cluster.list("v1", "PersistentVolumeClaim", wanted.namespace)
+def _read_claims(ctx: Context, namespace: str) -> list[Object]:
+    """The claims that may be Loki's; those that are being deleted are made anew anyway."""
+    page = ctx.cluster.list("v1", "PersistentVolumeClaim", namespace)
     return [
         claim
         for claim in page.items
-        if claim["metadata"]["name"] in wanted.claims and not claim["metadata"].get("deletionTimestamp")
+        if claim["metadata"]["name"].startswith(f"{TEMPLATE}-")
+        and not claim["metadata"].get("deletionTimestamp")
     ]
+
+
+def _of(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
+    return [claim for claim in claims if claim["metadata"]["name"] in wanted.claims]
 
 
 def _read_classes(ctx: Context) -> dict[str, Object]:
@@ -281,7 +296,7 @@ def _settled(ctx: Context, wanted: Wanted) -> list[Object]:
     """The claims that are too small, once those that are just being bound are bound."""
     end = time.monotonic() + BINDING_SECONDS
     while True:
-        small = too_small(_read_claims(ctx, wanted), wanted)
+        small = too_small(_of(_read_claims(ctx, wanted.namespace), wanted), wanted)
         waiting = any(_is_unbound(claim) for claim in small)
         if not waiting or ctx.rehearsal or ctx.cancelled() or time.monotonic() >= end:
             return small
@@ -361,7 +376,7 @@ def _tell_of_growth(ctx: Context, wanted: Wanted, names: Sequence[str]) -> None:
     hanging = list(names)
     live: dict[str, Object] = {}
     while hanging:
-        claims = {claim["metadata"]["name"]: claim for claim in _read_claims(ctx, wanted)}
+        claims = {claim["metadata"]["name"]: claim for claim in _read_claims(ctx, wanted.namespace)}
         live = {name: claims[name] for name in hanging if name in claims}
         hanging = [name for name in live if parse_quantity(_capacity(live[name]) or 0) < size]
         if time.monotonic() >= end or ctx.cancelled():
