@@ -142,11 +142,10 @@ def test_options_win(tmp_path: Path) -> None:
     ca.write_text("CA")
     config = kubeconfig({"token": "abc"}, **{"certificate-authority-data": encoded("CA")})
 
-    found = login(
-        kubeconfig=config, host="https://other/", api_key="mine", ca_cert=str(ca), validate_certs=False
-    )
+    found = login(kubeconfig=config, host="https://other/", ca_cert=str(ca), validate_certs=False)
 
-    assert (found.server, found.authorization("")) == ("https://other", "Bearer mine")
+    assert (found.server, found.authorization("")) == ("https://other", "Bearer abc")
+    assert login(kubeconfig=config, api_key="mine").authorization("") == "Bearer mine"
     assert (found.ca_file, found.ca_data, found.verify) == (str(ca), "", False)
 
 

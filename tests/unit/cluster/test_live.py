@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -132,8 +133,10 @@ def test_apply_sends_utf8_under_its_field_manager() -> None:
     with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
         obj = {**CONFIG_MAP, "data": {"x": "😀"}}
         cluster.with_field_manager("other").apply(obj, force=True, dry_run=True)
+        cluster.apply(obj)
 
-        request = asked(server)[0]
+        request, plain = asked(server)
+        assert plain.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Warn"}
         assert (request.method, request.header("Content-Type")) == ("PATCH", "application/apply-patch+yaml")
         assert request.query == {
             "fieldManager": "other",
@@ -143,7 +146,7 @@ def test_apply_sends_utf8_under_its_field_manager() -> None:
         }
         assert "😀".encode() in request.body
         assert json.loads(request.body) == obj
-        assert cluster.requests["PATCH"] == 1
+        assert cluster.requests["PATCH"] == 2
 
 
 def test_create_patch_and_delete() -> None:
@@ -313,12 +316,15 @@ def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
         return Reply(None)
 
     with talking_to(script) as (cluster, _):
+        cluster.resource("v1", "ConfigMap")
+        started = time.monotonic()
         try:
             events = list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=0.2))
         finally:
             silence.set()
 
     assert events == []
+    assert time.monotonic() - started < 0.6
 
 
 def test_logs() -> None:
