@@ -45,6 +45,9 @@ def diagnose(cluster: Cluster, unhealthy: Unhealthy) -> str:
     pod: Object | None = None
     try:
         pod = _hanging_pod(cluster, unhealthy.ref, unhealthy.object)
+        if pod is None and unhealthy.health.reason == "FailedCreate":
+            # The condition quotes the refusal, which is all that the events would.
+            return explain(unhealthy.ref, unhealthy.health, Evidence())
         return explain(unhealthy.ref, unhealthy.health, _evidence(cluster, unhealthy.object, pod))
     except ClusterError as error:
         return explain(unhealthy.ref, unhealthy.health, Evidence(pod=pod, unread=str(error)))
