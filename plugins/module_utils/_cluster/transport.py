@@ -182,6 +182,9 @@ class Transport:
         payload = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         repeatable = repeatable or method == "GET"
         headers = {"Accept": accept, "User-Agent": USER_AGENT}
+        if stream_seconds is None and not is_loopback(self.login.server):
+            # Lists shrink to a twentieth; servers compress what is larger than 128 KiB.
+            headers["Accept-Encoding"] = "gzip"
         if payload is not None:
             headers["Content-Type"] = content_type
         timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=stream_seconds or READ_SECONDS)
@@ -379,6 +382,12 @@ def bypasses_proxy(server: str, no_proxy: str) -> bool:
             except ValueError:
                 continue
     return False
+
+
+def is_loopback(server: str) -> bool:
+    """Whether a URL's host is this machine, as far as can be told without resolving names."""
+    host = urlsplit(server).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def decoded_status(data: bytes) -> dict[str, Any]:

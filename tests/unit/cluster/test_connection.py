@@ -46,7 +46,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def kubeconfig(
-    user: dict[str, Any] | None = None, *, name: str = "prod", server: str = SERVER, **cluster: object
+    user: dict[str, Any] | None = None, *, name: str = "prod", server: str = SERVER, **cluster: Any
 ) -> dict[str, Any]:
     """A kubeconfig with one of everything."""
     return {
@@ -252,7 +252,10 @@ def test_a_token_file_is_read_again_when_refused_or_old(
         ({"kubeconfig": {"apiVersion": "v1"}}, "no current context.*no contexts at all"),
         ({"kubeconfig": {**kubeconfig(), "users": []}}, "names the user 'prod-user', which isn't there"),
         ({"kubeconfig": {**kubeconfig(), "clusters": None}}, "names the cluster 'prod-cluster'"),
-        ({"kubeconfig": kubeconfig(**{"certificate-authority": "/no/ca"})}, "certificate-authority /no/ca"),
+        (
+            {"kubeconfig": kubeconfig(None, **{"certificate-authority": "/no/ca"})},
+            "certificate-authority /no/ca",
+        ),
         ({"kubeconfig": kubeconfig({"client-key-data": "?"})}, "context prod .* client-key-data is not"),
         ({"kubeconfig": kubeconfig(server="")}, "context prod .* has no server"),
         ({"kubeconfig": kubeconfig(server="api:6443")}, "'api:6443' is no URL"),

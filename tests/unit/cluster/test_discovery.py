@@ -50,13 +50,17 @@ def test_two_requests_at_the_first_need_and_none_after() -> None:
 
     assert sorted(served.asked) == ["/api", "/apis"]
     assert found is not None
-    assert (found.plural, found.namespaced, found.verbs) == ("configmaps", True, {"get", "list"})
+    assert (found.plural, found.namespaced, set(found.verbs)) == ("configmaps", True, {"get", "list"})
     assert role is not None
     assert (role.plural, role.namespaced) == ("clusterroles", False)
 
 
 def test_threads_share_one_fetch() -> None:
-    served = Served({"/api": CORE, "/apis": lambda: time.sleep(0.05) or GROUPS})
+    def slowly() -> Mapping[str, Any]:
+        time.sleep(0.05)
+        return GROUPS
+
+    served = Served({"/api": CORE, "/apis": slowly})
     discovery = served.discovery()
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(discovery.find("v1", "Pod"))) for _ in range(8)]

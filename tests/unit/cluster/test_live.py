@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import time
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -40,10 +42,10 @@ def talking_to(
 ) -> Iterator[tuple[LiveCluster, ApiServer]]:
     """A live cluster on a scripted server that answers discovery by itself."""
     with serve(discovery_or(script)) as server:
-        transport = Transport(
+        connection = Transport(
             Login(server.url), on_warning=on_warning, retry=RetryPolicy(first_delay=0.001, limit=2.0)
         )
-        yield LiveCluster(transport), server
+        yield LiveCluster(connection), server
 
 
 def in_turn(*replies: Reply) -> Callable[[Seen], Reply]:
@@ -239,10 +241,10 @@ def test_a_create_that_may_have_happened_is_not_sent_again() -> None:
 def test_nobody_there() -> None:
     with serve(lambda _: Reply({})) as server:
         url = server.url
-    transport = Transport(Login(url, origin="context x of y"), retry=RetryPolicy(first_delay=0.001))
+    connection = Transport(Login(url, origin="context x of y"), retry=RetryPolicy(first_delay=0.001))
     with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
-        LiveCluster(transport).server_version()
-    assert transport.requests["GET"] == 5
+        LiveCluster(connection).server_version()
+    assert connection.requests["GET"] == 5
 
 
 def test_redirects_are_not_followed() -> None:
@@ -332,6 +334,31 @@ def test_logs() -> None:
         assert cluster.logs("p", "n", container="c", tail_lines=2) == "one\ntwo ü\n"
         assert asked(server)[0].path == "/api/v1/namespaces/n/pods/p/log"
         assert asked(server)[0].query == {"container": "c", "tailLines": "2"}
+
+
+@pytest.mark.parametrize(
+    ("server", "here"),
+    [
+        ("https://127.0.0.1:6443", True),
+        ("http://localhost", True),
+        ("https://[::1]:6443", True),
+        ("https://api.example.org", False),
+        ("https://[fd00::1]:6443", False),
+    ],
+)
+def test_what_counts_as_this_machine(server: str, here: bool) -> None:
+    assert transport.is_loopback(server) is here
+
+
+def test_answers_from_afar_may_be_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "is_loopback", lambda _server: False)
+
+    def script(request: Seen) -> Reply:
+        assert request.header("Accept-Encoding") == "gzip"
+        return Reply(gzip.compress(json.dumps(CONFIG_MAP).encode()), headers=(("Content-Encoding", "gzip"),))
+
+    with talking_to(script) as (cluster, _):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
 
 
 def test_threads_share_one_pool() -> None:
