@@ -140,7 +140,7 @@ def _about_pod(pod: Mapping[str, Any]) -> str:
     waiting = next((c for c in _containers(pod) if not c.get("ready")), None)
     if waiting is not None:
         held_up = _state(waiting, "waiting").get("reason") or "not started"
-        told = "it runs but is not ready" if _state(waiting, "running") else held_up
+        told = "it runs but is not ready" if "running" in (waiting.get("state") or {}) else held_up
         return f"{name}, container {waiting.get('name')}: {told}"
     return f"{name}: {str(status(pod).get('phase') or 'not started yet').lower()}"
 
