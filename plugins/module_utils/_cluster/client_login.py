@@ -9,7 +9,6 @@ Importing that client takes a quarter of a second, so it is done for these alone
 from __future__ import annotations
 
 import dataclasses
-import sys
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -21,7 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kubeconfig
     Kubeconfig,
     static_login,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Authorization, Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import (
+    Authorization,
+    Login,
+    missing_client,
+)
 
 RENEW_BEFORE = timedelta(seconds=60)
 """How long before its end a credential counts as run out."""
@@ -51,10 +54,7 @@ def require_client() -> None:
     try:
         import kubernetes.config  # unused here, but everything below needs it
     except ImportError as error:
-        raise Unconfigured(
-            f"the Python library kubernetes is missing in {sys.executable}: "
-            f"{sys.executable} -m pip install kubernetes"
-        ) from error
+        raise missing_client() from error
     del kubernetes
 
 

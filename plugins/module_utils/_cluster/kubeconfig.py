@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login impo
     basic,
     bearer,
     bearer_from_file,
+    missing_client,
 )
 
 DEFAULT_PATH = "~/.kube/config"
@@ -95,8 +96,10 @@ def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
 
 def parsed(path: str) -> Mapping[str, Any]:
     """The content of one kubeconfig file."""
-    import yaml
-
+    try:
+        import yaml
+    except ImportError as error:
+        raise missing_client() from error
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

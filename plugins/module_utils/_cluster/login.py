@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -59,6 +60,14 @@ class Login:
     proxy: str = ""
     no_proxy: str = ""
     proxy_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def missing_client() -> Unconfigured:
+    """The error of a Python without the ``kubernetes`` client, or one of the libraries it comes with."""
+    return Unconfigured(
+        f"the Python library kubernetes is missing in {sys.executable}: "
+        f"{sys.executable} -m pip install kubernetes"
+    )
 
 
 def bearer(token: str) -> Authorization:

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     api_error,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import missing_client
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import (
     CONNECT_SECONDS,
     Transport,
@@ -47,8 +48,10 @@ def run_command(
         ApiError: the server says no.
         ClusterError: the command could not be started, or the connection broke off before its end.
     """
-    import websocket
-
+    try:
+        import websocket
+    except ImportError as error:
+        raise missing_client() from error
     url = transport.url(
         path,
         [

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import threading
 import time
 from collections import Counter
@@ -22,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     api_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login, missing_client
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import Loss, RetryPolicy
 
 if TYPE_CHECKING:
@@ -281,10 +280,7 @@ def open_pool(login: Login) -> urllib3.PoolManager:
     try:
         import urllib3
     except ImportError as error:
-        raise Unconfigured(
-            f"the Python library kubernetes is missing in {sys.executable}: "
-            f"{sys.executable} -m pip install kubernetes"
-        ) from error
+        raise missing_client() from error
     options: dict[str, Any] = {
         "num_pools": 2,
         "maxsize": CONNECTIONS,

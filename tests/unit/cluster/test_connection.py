@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import client_login, connection
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import connection
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import (
     CONNECTION_SPEC,
     connect,
@@ -395,10 +395,24 @@ def test_an_auth_provider_that_the_client_does_not_know() -> None:
         login(kubeconfig=kubeconfig(user))
 
 
-def test_without_the_client_it_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "kubernetes.config", None)
+@pytest.mark.parametrize("library", ["kubernetes.config", "yaml"])
+def test_without_the_client_a_login_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, write: Write, library: str
+) -> None:
+    path = write(kubeconfig(plugin(tmp_path, prints("{'token': 'abc'}"))))
+    monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(Unconfigured, match="pip install kubernetes"):
-        client_login.require_client()
+        connect({"kubeconfig": path})
+
+
+def test_without_the_client_a_request_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("urllib3", "websocket"):
+        monkeypatch.setitem(sys.modules, library, None)
+    cluster = connect({"kubeconfig": kubeconfig()})
+    with pytest.raises(Unconfigured, match="pip install kubernetes"):
+        cluster.server_version()
+    with pytest.raises(Unconfigured, match="pip install kubernetes"):
+        cluster.exec("pod", "namespace", ["true"])
 
 
 def test_plain_logins_do_not_import_the_client(write: Write) -> None:
