@@ -37,6 +37,6 @@ def parse_quantity(quantity: str | int | float) -> Decimal:
         raise BadQuantity(f"{quantity!r} is no quantity: expected something like 30Gi, 500M or 1.5")
     number = Decimal(match["number"])
     if match["binary"]:
-        return number * 2 ** _BINARY[match["binary"]]
+        return number * (1 << _BINARY[match["binary"]])
     exponent = _DECIMAL[match["decimal"]] if match["decimal"] else int(match["exponent"] or 0)
     return number.scaleb(exponent)

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class _OutOfTime(LifecycleError):
-    """A rehearsed migration waited longer than it may."""
+    """A step took longer than it may, and ended before it was given up."""
 
 
 class Attempt:
@@ -104,6 +104,14 @@ class Attempt:
         """Seconds until the present step has used up its time."""
         return self._deadline - time.monotonic()
 
+    def overdue(self) -> str:
+        """Why the present step is out of time, or empty."""
+        if self.seconds_left() > 0:
+            return ""
+        if self._setting.remaining() <= 0:
+            return f"its {self.step} was not done when the deployment's time was up, and was given up"
+        return f"its {self.step} took longer than its timeout of {self.timeout:g} s and was given up"
+
     def _work(self) -> None:
         try:
             state, error = self._steps()
@@ -114,6 +122,8 @@ class Attempt:
         except BaseException as failure:
             stopped = self._setting.cancelled() and not self._has_cancelled
             state, error = (CANCELLED if stopped else FAILED), describe(failure, self._class)
+            if self.overdue():
+                state, error = TIMEOUT, f"{self.overdue()}; at last it said: {error}"
         self._finish(state, error)
 
     def _steps(self) -> tuple[str, str]:
@@ -126,10 +136,10 @@ class Attempt:
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
         self._setting.progress(self.id, "running", self._evidence)
-        self._begin("run", read_only=False)
+        self._next("run", read_only=False)
         self._wrote = True
         migration.run(self._context())
-        self._begin("check after run", read_only=True)
+        self._next("check after run", read_only=True)
         again = self._ask(migration)
         if again.state == NOT_NEEDED:
             return (WARNED if self._warnings else DONE), ""
@@ -143,6 +153,12 @@ class Attempt:
             self._verdict = verdict.state
             self._evidence = self._redactor.clean(verdict.evidence)
         return verdict
+
+    def _next(self, step: str, *, read_only: bool) -> None:
+        # A sleep ends with the step's time, so that a step may seem done just when it is out of time.
+        if self.overdue():
+            raise _OutOfTime(self.overdue())
+        self._begin(step, read_only=read_only)
 
     def _begin(self, step: str, *, read_only: bool) -> None:
         with self._lock:

@@ -93,11 +93,8 @@ class _Work:
 
     def _end_if_overdue(self, attempt: Attempt) -> None:
         grace = self._setting.grace
-        if attempt.seconds_left() <= 0:
-            why = f"took longer than its timeout of {attempt.timeout:g} s"
-            if self._setting.remaining() <= 0:
-                why = "was not done when the deployment's time was up"
-            attempt.end(TIMEOUT, f"its {attempt.step} {why} and was given up")
+        if overdue := attempt.overdue():
+            attempt.end(TIMEOUT, overdue)
         elif self._cancelled_at is not None and time.monotonic() - self._cancelled_at > grace:
             attempt.end(CANCELLED, f"its {attempt.step} did not end within {grace:g} s of the cancellation")
 

@@ -143,8 +143,10 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                 else:
                     candidates += _candidates(module, file)
     problems += problems_of(candidates)
-    migrations = tuple(c.migration for c in candidates if not c.is_base)
-    return MigrationSet(migrations, searched, tuple(dict.fromkeys(problems)))
+    if problems:
+        # Nothing may run, and not even an id can be relied on.
+        return MigrationSet((), searched, tuple(dict.fromkeys(problems)))
+    return MigrationSet(tuple(c.migration for c in candidates if not c.is_base), searched)
 
 
 def _make_importable(folder: _Folder) -> None:

@@ -76,9 +76,8 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
     if not (cls.__dict__.get("__doc__") or "").strip():
         yield "it has no docstring: its first line says what the migration brings about"
     yield from _of_retirement(cls)
-    after: Any = cls.after
-    if not (isinstance(after, (list, tuple)) and all(isinstance(one, str) for one in after)):
-        yield f"after must be a list of ids, not {after!r}"
+    if _after(cls) is None:
+        yield f"after must be a list of ids, not {cls.after!r}"
     if cls.on_failure not in ON_FAILURE:
         yield f"on_failure must be one of {', '.join(ON_FAILURE)}, not {cls.on_failure!r}"
     timeout: Any = cls.timeout
@@ -129,7 +128,7 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
     for own_id, candidate in by_id.items():
         cls = candidate.migration
         graph[own_id] = []
-        for other_id in cls.after if isinstance(cls.after, (list, tuple)) else ():
+        for other_id in _after(cls) or ():
             other = by_id.get(other_id)
             if other is None:
                 yield candidate.problem(f"after names {other_id!r}, and there is no such migration")
@@ -162,6 +161,13 @@ def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterato
                 left.pop(node, None)
         else:
             return
+
+
+def _after(cls: type[Migration]) -> list[str] | None:
+    after: Any = cls.after
+    if isinstance(after, (list, tuple)) and all(isinstance(one, str) for one in after):
+        return list(after)
+    return None
 
 
 def _is_text(value: object) -> bool:

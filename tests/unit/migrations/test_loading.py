@@ -1,0 +1,321 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finding migrations in files: the same from folders and from an archive, and all problems at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import (
+    discover,
+    folders_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import (
+    BadArchive,
+    load_archive,
+    load_folders,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+    MigrationFolder,
+    collect,
+    own_folder,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
+
+from tests.unit.migrations.support import setting
+
+CONTRACT = "ansible_collections.kyma.lifecycle.plugins.module_utils.migration"
+HEAD = f"from {CONTRACT} import *\nfrom {CONTRACT} import needed, not_needed\n\n"
+
+Load = Callable[[Path], MigrationSet]
+
+
+def source(name: str = "Mark", body: str = "", *, base: str = "Migration", doc: str = '"""Marks."""') -> str:
+    """A class; ``body`` replaces what it says by default."""
+    lines = body or 'component = "logging"\nphase = Phase.PRE\nremove_in = "9.9"'
+    inside = "".join(f"    {line}\n" for line in [*([doc] if doc else []), *lines.splitlines()])
+    methods = (
+        "    def check(self, ctx):\n        return not_needed('nothing to do')\n"
+        "    def run(self, ctx):\n        pass\n"
+    )
+    return f"class {name}({base}):\n{inside}{methods}\n"
+
+
+def from_folder(path: Path) -> MigrationSet:
+    return load_folders([MigrationFolder("yours", str(path))])
+
+
+def from_archive(path: Path) -> MigrationSet:
+    archive = collect([MigrationFolder("yours", str(path))])
+    target = path.parent / f"migrations-{time.monotonic_ns()}.zip"
+    target.write_bytes(archive.content)
+    return load_archive(target)
+
+
+@pytest.fixture(params=[from_folder, from_archive])
+def load(request: pytest.FixtureRequest) -> Load:
+    """Either way to load."""
+    answer: Load = request.param
+    return answer
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "kyma_migrations"
+    path.mkdir()
+    return path
+
+
+def ids(found: MigrationSet) -> list[str]:
+    return [migration.id() for migration in found.migrations]
+
+
+def test_both_ways_answer_alike(folder: Path) -> None:
+    (folder / "good.py").write_text(HEAD + source("GrowIt"))
+    (folder / "bad.py").write_text(HEAD + source("NoComponent", "phase = Phase.PRE\nkeep = 'ever'"))
+    (folder / "broken.py").write_text("def f(:\n")
+    (folder / "raises.py").write_text("import nothing_of_that_name\n")
+    one, other = from_folder(folder), from_archive(folder)
+    assert one.migrations == other.migrations == ()
+    assert one.problems == other.problems
+    assert len(one.problems) == 3
+    assert one.searched == other.searched == (f"{folder} (yours)",)
+
+
+def test_siblings_are_imported_relatively_and_counted_once(folder: Path, load: Load) -> None:
+    (folder / "__init__.py").write_text("WHERE = 'the package'\n")
+    (folder / "_shared.py").write_text(
+        HEAD + "class Base(Migration):\n    component = 'logging'\n    phase = Phase.PRE\n    keep = 'ever'\n"
+    )
+    (folder / "first.py").write_text(
+        HEAD
+        + "from . import WHERE\nfrom ._shared import Base\nfrom .helpers.deep import DEPTH\n"
+        + source("First", "irreversible = WHERE + str(DEPTH)", base="Base")
+    )
+    (folder / "second.py").write_text(
+        HEAD + "from .first import First\n" + source("Second") + "Alias = Second\n"
+    )
+    (folder / "helpers").mkdir()
+    (folder / "helpers" / "deep.py").write_text("DEPTH = 2\n")
+    before = list(sys.path)
+    found = load(folder)
+    assert found.problems == ()
+    assert ids(found) == ["logging/first", "logging/second"]
+    assert found.migrations[0].irreversible == "the package2"
+    assert sys.path == before
+
+
+def test_bases_are_no_migrations(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text(
+        HEAD
+        + "from abc import ABC\n"
+        + "class Plain(Migration):\n    component = 'logging'\n\n"
+        + "class Marked(Migration, ABC):\n    pass\n\n"
+        + source("_Hidden", "pass")
+        + source("Real", "phase = Phase.PRE\nremove_in = '9'", base="Plain")
+    )
+    found = load(folder)
+    assert found.problems == ()
+    assert ids(found) == ["logging/real"]
+
+
+def test_a_migration_that_lacks_run_is_no_base(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text(
+        HEAD
+        + "\nclass Forgot(Migration):\n    '''Doc.'''\n    component = 'logging'\n    phase = Phase.PRE\n"
+        + "    keep = 'ever'\n    def check(self, ctx):\n        return needed('x')\n"
+    )
+    [problem] = load(folder).problems
+    assert problem.startswith(f"{folder}/a.py:5: Forgot: it lacks run")
+
+
+GOOD = {"component": '"logging"', "phase": "Phase.PRE", "remove_in": '"9.9"'}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"component": None}, "it has no component"),
+        ({"component": "3"}, "component must be a component's name, not 3"),
+        ({"component": '"a b"'}, "component must be"),
+        ({"phase": None}, "it has no phase"),
+        ({"phase": '"pre"'}, "phase must be Phase.PRE or Phase.POST, not 'pre'"),
+        ({"remove_in": None}, "neither remove_in"),
+        ({"keep": '"ever"'}, "both remove_in and keep"),
+        ({"remove_in": "2.12"}, "remove_in must be a version in quotes, such as '2.12', not 2.12"),
+        ({"remove_in": '"soon"'}, "remove_in must be a version"),
+        ({"after": '"logging/x"'}, "after must be a list of ids"),
+        ({"after": "[1]"}, "after must be a list of ids"),
+        ({"after": '["logging/x"]'}, "after names 'logging/x', and there is no such migration"),
+        ({"on_failure": '"ignore"'}, "on_failure must be one of fail, warn, not 'ignore'"),
+        ({"timeout": "0"}, "timeout must be a number of seconds above 0, not 0"),
+        ({"timeout": "True"}, "timeout must be"),
+        ({"timeout": '"5"'}, "timeout must be"),
+        ({"name": '"a/b"'}, "name must consist of"),
+        ({"irreversible": "True"}, "irreversible must be a text"),
+    ],
+)
+def test_what_is_wrong_with_a_class_is_told_with_file_and_line(
+    folder: Path, load: Load, changes: dict[str, str | None], expected: str
+) -> None:
+    attributes = {**GOOD, **changes}
+    body = "\n".join(f"{name} = {value}" for name, value in attributes.items() if value is not None)
+    (folder / "a.py").write_text(HEAD + "\n\n" + source("Wrong", body))
+    problems = load(folder).problems
+    assert any(p.startswith(f"{folder}/a.py:6: Wrong: ") and expected in p for p in problems), problems
+    assert len(problems) == 1
+
+
+def test_a_missing_docstring_and_an_async_run_are_told(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text(HEAD + source(doc="").replace("def run", "async def run"))
+    problems = load(folder).problems
+    assert [p.partition(": Mark: ")[2][:20] for p in problems] == [
+        "run must be a plain ",
+        "it has no docstring:",
+    ]
+
+
+def test_duplicate_ids_name_both_places(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text(HEAD + source("Mark"))
+    (folder / "b.py").write_text(HEAD + "\n" + source("Mark"))
+    assert load(folder).problems == (
+        f"{folder}/b.py:5: Mark: the id logging/mark is already taken by {folder}/a.py:4",
+    )
+
+
+def test_a_cycle_is_told_once_with_all_its_places(folder: Path, load: Load) -> None:
+    body = 'component = "logging"\nphase = Phase.PRE\nremove_in = "9"\nafter = ["logging/{}"]'
+    (folder / "a.py").write_text(HEAD + source("A", body.format("b")) + source("B", body.format("a")))
+    (folder / "c.py").write_text(HEAD + source("C", body.format("c")))
+    problems = load(folder).problems
+    assert len(problems) == 2
+    assert "logging/a -> logging/b" in problems[0]
+    assert "logging/b -> logging/a" in problems[0]
+    assert f"{folder}/a.py:4" in problems[0]
+    assert f"{folder}/a.py:15" in problems[0]
+    assert problems[1].startswith(f"{folder}/c.py:4: C: after makes a cycle: logging/c -> logging/c")
+
+
+def test_after_stays_within_component_and_phase(folder: Path, load: Load) -> None:
+    body = 'component = "logging"\nphase = Phase.{}\nremove_in = "9"'
+    (folder / "a.py").write_text(
+        HEAD + source("A", body.format("PRE")) + source("B", body.format("POST") + '\nafter = ["logging/a"]')
+    )
+    [problem] = load(folder).problems
+    assert "after names logging/a, which belongs to logging (pre)" in problem
+
+
+def test_syntax_and_import_errors_name_the_true_file_and_line(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text("x = 1\ndef f(:\n")
+    (folder / "b.py").write_text("x = 1\n\nraise RuntimeError('no such luck')\n")
+    (folder / "c.py").write_text("from . import _helper\n")
+    (folder / "_helper.py").write_text("\n\n1 / 0\n")
+    (folder / "d.py").write_text("import sys\nsys.exit(3)\n")
+    (folder / "e-f.py").write_text("")
+    (folder / "g.py").write_bytes(b"x = 1\0")
+    problems = load(folder).problems
+    assert problems[0].startswith(f"{folder}/a.py:2: ")
+    assert problems[1] == f"{folder}/b.py:3: can't be imported: RuntimeError: no such luck"
+    assert problems[2] == f"{folder}/_helper.py:3: can't be imported: ZeroDivisionError: division by zero"
+    assert problems[3] == f"{folder}/d.py:2: can't be imported: SystemExit: 3"
+    assert problems[4].startswith(f"{folder}/e-f.py:1: 'e-f' is no Python name")
+    assert problems[5].startswith(f"{folder}/g.py:1: ")
+    assert len(problems) == 6
+
+
+def test_packing_compiles_and_runs_nothing(folder: Path) -> None:
+    (folder / "a.py").write_text("def f(:\n")
+    (folder / "b.py").write_text(f"open({str(folder / 'ran')!r}, 'w')\n")
+    archive = collect([MigrationFolder("yours", str(folder))])
+    assert len(archive.problems) == 1
+    assert archive.problems[0].startswith(f"{folder}/a.py:1: ")
+    assert not (folder / "ran").exists()
+    assert archive == collect([MigrationFolder("yours", str(folder))])
+
+
+def test_an_error_while_running_names_the_true_file(folder: Path, load: Load) -> None:
+    text = HEAD + source("Mark").replace("not_needed('nothing to do')", "1 / 0")
+    (folder / "a.py").write_text(text)
+    [outcome] = run(load(folder).migrations, setting())
+    line = text.splitlines().index("        return 1 / 0") + 1
+    assert outcome.error == f"ZeroDivisionError: division by zero ({folder}/a.py:{line})"
+
+
+def test_a_folder_that_is_not_there_is_named_and_does_no_harm(tmp_path: Path, load: Load) -> None:
+    found = load(tmp_path / "nowhere")
+    assert found.migrations == found.problems == ()
+    assert found.searched == (f"{tmp_path / 'nowhere'} (yours): not there",)
+
+
+def test_a_folder_named_twice_is_searched_once(folder: Path) -> None:
+    (folder / "a.py").write_text(HEAD + source())
+    (folder.parent / "link").symlink_to(folder)
+    twice = [MigrationFolder("playbook", str(folder)), MigrationFolder("yours", str(folder.parent / "link"))]
+    found = load_folders(twice)
+    assert ids(found) == ["logging/mark"]
+    assert found.searched == (f"{folder} (playbook)",)
+
+
+def test_an_edited_file_is_loaded_anew(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text(HEAD + source("One"))
+    assert ids(load(folder)) == ["logging/one"]
+    (folder / "a.py").write_text(HEAD + "\n" + source("Another"))
+    assert ids(load(folder)) == ["logging/another"]
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadArchive, match="can't be read"):
+        load_archive(tmp_path / "none.zip")
+    (tmp_path / "text.zip").write_text("hello")
+    with pytest.raises(BadArchive, match="can't be read"):
+        load_archive(tmp_path / "text.zip")
+
+
+def test_the_collections_own_are_found_both_ways(tmp_path: Path) -> None:
+    mine = tmp_path / "kyma_migrations"
+    mine.mkdir()
+    (mine / "a.py").write_text(HEAD + source())
+    direct = discover([str(mine)], [])
+    archive = tmp_path / "all.zip"
+    archive.write_bytes(collect(folders_of([str(mine)], [])).content)
+    sent = load_archive(archive)
+    assert (
+        ids(direct)
+        == ids(sent)
+        == [
+            "certificates/adopt-gateway",
+            "logging/grow-loki-volume",
+            "logging/mark",
+        ]
+    )
+    assert direct.problems == sent.problems == ()
+    assert direct.searched == sent.searched
+    assert direct.searched[0] == f"{own_folder().path} (kyma.lifecycle)"
+
+
+def test_an_unknown_collection_is_listed_as_not_there() -> None:
+    found = discover([], ["nobody.here"])
+    assert found.problems == ()
+    assert "(nobody.here): not there" in found.searched[1]
+
+
+def test_a_hundred_files_load_quickly(folder: Path, load: Load) -> None:
+    for number in range(100):
+        (folder / f"m{number}.py").write_text(HEAD + source(f"Mark{number}"))
+    load(folder)
+    started = time.perf_counter()
+    found = load(folder)
+    assert len(found.migrations) == 100
+    # About 0.1 s on two idle cores; the bound leaves room for busy ones.
+    assert time.perf_counter() - started < 1.0
+
+
+def test_sets_are_plain_values(folder: Path) -> None:
+    assert dataclasses.is_dataclass(from_folder(folder))
