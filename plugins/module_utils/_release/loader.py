@@ -121,7 +121,7 @@ class _Loading:
         version = declared or asked or self._source.version()
         if not version:
             raise refusal(
-                "nothing tells the release's version: give it as kyma_version, write it to its "
+                "nothing tells the release's version: give it as release_version, write it to its "
                 'release.yaml (version: "2.9"), or name its folder for it, like kyma-2.9',
                 self._source.label,
             )

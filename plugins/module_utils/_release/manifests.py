@@ -94,7 +94,8 @@ def why_no_object(value: Any) -> str:
         return f"the {value['kind']} has a generateName: each deployment would make another: give it a name"
     for key in ("name", "namespace"):
         if key in metadata and metadata[key] is not None and not isinstance(metadata[key], str):
-            return f"the {value['kind']}'s metadata.{key} is no string: put {metadata[key]!r} in quotes"
+            taken_for = f"the {value['kind']}'s metadata.{key} is {metadata[key]!r} to YAML"
+            return f"{taken_for}, no string: put it in quotes"
     if not metadata.get("name"):
         return f"the {value['kind']} has no metadata.name"
     if not isinstance(metadata.get("annotations") or {}, dict):

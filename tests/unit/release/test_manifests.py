@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes an object, what is set aside, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected, digest_of
+
+
+def collected(text: str, file: str = "f.yaml") -> Collected:
+    found = Collected()
+    found.add_text(text, file)
+    return found
+
+
+def test_documents_and_lists_become_objects_in_their_order() -> None:
+    found = collected(
+        "---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n# none\n---\n"
+        "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: ''}\nitems:\n"
+        "- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns}}\n"
+        "- apiVersion: v1\n  kind: ConfigMapList\n  items:\n"
+        "  - {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n"
+    )
+    assert [(obj["kind"], obj["metadata"]) for obj in found.objects] == [
+        ("ConfigMap", {"name": "a"}),
+        ("Secret", {"name": "b", "namespace": "ns"}),
+        ("ConfigMap", {"name": "c"}),
+    ]
+    assert not found.problems
+    assert not found.warnings
+
+
+def test_a_kind_that_ends_in_list_is_an_object_where_it_has_a_name() -> None:
+    found = collected("apiVersion: x/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [1]\n")
+    assert [obj["kind"] for obj in found.objects] == ["AllowList"]
+
+
+def test_json() -> None:
+    text = '{\n"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "t": "\\ud83d\\ude00"}'
+    (obj,) = collected(text, "f.json").objects
+    assert obj["t"] == "😀"
+    (problem,) = collected('{\n"a": }', "f.json").problems
+    assert str(problem) == "f.json:2:6: not JSON: Expecting value"
+
+
+def hook(value: str) -> str:
+    return f"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  annotations:\n    {value}\n"
+
+
+def test_hooks_are_left_out_and_named() -> None:
+    found = collected(hook("helm.sh/hook: pre-upgrade, post-install"))
+    assert found.objects == []
+    assert found.hooks == ["Job j (pre-upgrade, post-install)"]
+
+
+@pytest.mark.parametrize("phase", ["test", "test-success", "test-failure"])
+def test_tests_of_charts_go_unmentioned(phase: str) -> None:
+    found = collected(hook(f"helm.sh/hook: {phase}"))
+    assert (found.objects, found.hooks) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "annotation", ['helm.sh/hook-weight: "0"', "helm.sh/hook-delete-policy: x", 'x: "y"']
+)
+def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
+    found = collected(hook(annotation))
+    assert len(found.objects) == 1
+    assert found.hooks == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: A\nmetadata: {name: a}", "it has no apiVersion (its name is a)"),
+        ("apiVersion: v1\nmetadata: {name: a}", "it has no kind"),
+        ("apiVersion: v1\nkind: A\n", "the A has no metadata"),
+        ("apiVersion: v1\nkind: A\nmetadata: {labels: {}}", "the A has no metadata.name"),
+        ("apiVersion: v1\nkind: A\nmetadata: {generateName: a-}", "the A has a generateName"),
+        (
+            "apiVersion: v1\nkind: A\nmetadata: {name: 5}",
+            "metadata.name is 5 to YAML, no string: put it in quotes",
+        ),
+        (
+            "apiVersion: v1\nkind: A\nmetadata: {name: a, namespace: on}",
+            "metadata.namespace is True to YAML, no string",
+        ),
+        ("apiVersion: v1\nkind: A\nmetadata: {name: a, annotations: [b]}", "are no mapping"),
+        ("apiVersion: v1\nkind: List\nitems: [5]", "not a Kubernetes object, but a plain value"),
+        ("- a", "not a Kubernetes object, but a list"),
+        ("just words", "not a Kubernetes object, but a plain value"),
+    ],
+)
+def test_what_is_no_object_is_told_with_file_and_line(text: str, message: str) -> None:
+    (problem,) = collected(f"# first\n---\n{text}\n").problems
+    assert str(problem).startswith("f.yaml:3: ")
+    assert message in str(problem)
+
+
+def test_duplicate_keys_warn() -> None:
+    found = collected("apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  name: b\n")
+    assert found.objects[0]["metadata"] == {"name": "b"}
+    assert found.warnings == ["f.yaml:5: the key 'name' is there twice; the last one counts"]
+
+
+def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
+    assert digest_of([{"a": 1, "b": 2}]) == digest_of([{"b": 2, "a": 1}])
+    assert digest_of([{"a": 1}]) != digest_of([{"a": "1"}])
+    assert digest_of([{"a": 1}, {"b": 1}]) != digest_of([{"b": 1}, {"a": 1}])
