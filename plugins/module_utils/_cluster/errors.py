@@ -32,6 +32,10 @@ class KindNotServed(ClusterError):
         self.kind = kind
 
 
+class NotRehearsable(ClusterError):
+    """In check mode: something whose effect can't be foretold, so that nothing after it could be true."""
+
+
 @dataclass(frozen=True)
 class Cause:
     """One entry of ``details.causes`` in a Status (metav1.StatusCause)."""

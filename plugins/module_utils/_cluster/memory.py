@@ -13,6 +13,15 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
+    addressed,
+    already_exists,
+    not_found,
+    problem,
+    refuse_namespace,
+    refuse_precondition,
+    shown,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
     Cluster,
@@ -25,17 +34,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
     KindNotServed,
     Untypeable,
-    api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE, Kind, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory_store import (
-    Store,
-    timestamp,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory_store import Store
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
     field_matcher,
     label_matcher,
@@ -178,7 +182,7 @@ class MemoryCluster(Cluster):
         found = self._store.kinds.get((api_version, kind))
         if found is None:
             return None
-        ref = self._ref(found, name, namespace)
+        ref = addressed(found, name, namespace)
         with self._call("get", ref):
             obj = self._store.find(ref)
             return shown(obj, api_version) if obj else None
@@ -207,22 +211,22 @@ class MemoryCluster(Cluster):
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
-        ref = self._ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
+        ref = addressed(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
         with self._call("apply", ref, dry_run):
             live = self._store.find(ref)
             if live is None:
-                self._refuse_namespace(kind, ref, "apply")
+                self._refuse_namespace("apply", kind, ref)
             return self._keep(self._write(kind).applied(live, obj, force=force), dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
         meta = obj["metadata"]
         name = meta.get("name") or meta["generateName"] + secrets.token_hex(3)[:5]
-        ref = self._ref(kind, name, meta.get("namespace"))
+        ref = addressed(kind, name, meta.get("namespace"))
         with self._call("create", ref, dry_run):
-            self._refuse_namespace(kind, ref, "create")
+            self._refuse_namespace("create", kind, ref)
             if self._store.find(ref) is not None:
-                raise problem("create", ref, 409, "AlreadyExists", f"{_told(kind, ref)} already exists")
+                raise already_exists(kind, ref)
             named = {**obj, "metadata": {**meta, "name": name}}
             return self._keep(self._write(kind).created(named), dry_run)
 
@@ -238,13 +242,13 @@ class MemoryCluster(Cluster):
         dry_run: bool = False,
     ) -> Object:
         found = self._served(api_version, kind)
-        ref = self._ref(found, name, namespace)
+        ref = addressed(found, name, namespace)
         with self._call("patch", ref, dry_run):
             if subresource and not (subresource == "status" and found.has_status):
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
             live = self._store.find(ref)
             if live is None:
-                raise problem("patch", ref, 404, "NotFound", f"{_told(found, ref)} not found")
+                raise not_found("patch", found, ref)
             new = self._write(found).patched(shown(live, api_version), patch, subresource)
             return self._keep(new, dry_run)
 
@@ -261,7 +265,7 @@ class MemoryCluster(Cluster):
         dry_run: bool = False,
     ) -> bool:
         found = self._served(api_version, kind)
-        ref = self._ref(found, name, namespace)
+        ref = addressed(found, name, namespace)
         with self._call("delete", ref, dry_run):
             obj = self._store.find(ref)
             if obj is None:
@@ -367,7 +371,7 @@ class MemoryCluster(Cluster):
     def _seed(self, obj: Object, manager: str) -> None:
         kind = self._served(obj["apiVersion"], obj["kind"])
         given = obj["metadata"]
-        ref = self._ref(kind, given["name"], given.get("namespace"))
+        ref = addressed(kind, given["name"], given.get("namespace"))
         if ref.namespace and self._store.find(Ref(*NAMESPACE, "", ref.namespace)) is None:
             self._seed(namespace_named(ref.namespace), FIELD_MANAGER)
         write = Write(kind, manager, timestamp(), self._store.find)
@@ -396,23 +400,8 @@ class MemoryCluster(Cluster):
             raise KindNotServed(api_version, kind)
         return found
 
-    def _ref(self, kind: Kind, name: str, namespace: str | None) -> Ref:
-        if kind.resource.namespaced and not namespace:
-            raise ClusterError(f"a {kind.resource.kind} lives in a namespace, and none was given")
-        if not name:
-            raise ClusterError(f"a {kind.resource.kind} without a name can't be addressed")
-        return kind.ref(name, namespace)
-
-    def _refuse_namespace(self, kind: Kind, ref: Ref, verb: str) -> None:
-        """Nothing can be made in a namespace that isn't there, or is going."""
-        if not ref.namespace:
-            return
-        namespace = self._store.find(Ref(*NAMESPACE, "", ref.namespace))
-        if namespace is None:
-            raise problem(verb, ref, 404, "NotFound", f'namespaces "{ref.namespace}" not found')
-        if namespace["metadata"].get("deletionTimestamp"):
-            why = f"unable to create new content in namespace {ref.namespace} because it is being terminated"
-            raise problem(verb, ref, 403, "Forbidden", f"{_told(kind, ref)} is forbidden: {why}")
+    def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
+        refuse_namespace(verb, kind, ref, self._store.find(Ref(*NAMESPACE, "", ref.namespace)))
 
     def _pod(self, action: str, name: str, namespace: str) -> None:
         ref = Ref("", "Pod", namespace, name)
@@ -420,36 +409,6 @@ class MemoryCluster(Cluster):
             raise problem(action, ref, 404, "NotFound", f'pods "{name}" not found')
 
 
-def refuse_precondition(kind: Kind, obj: Object, uid: str | None, resource_version: str | None) -> None:
-    """Raise Conflict unless the object is the one whose deletion is asked for."""
-    meta = obj["metadata"]
-    for name, wanted, found in (
-        ("UID", uid, meta.get("uid")),
-        ("ResourceVersion", resource_version, meta.get("resourceVersion")),
-    ):
-        if wanted is not None and wanted != found:
-            message = (
-                f'Operation cannot be fulfilled on {kind.qualified} "{meta["name"]}": the {name} in the '
-                f"precondition ({wanted}) does not match the {name} in record ({found})."
-            )
-            raise problem("delete", ref_of(obj), 409, "Conflict", message)
-
-
-def problem(verb: str, ref: Ref, status: int, reason: str, message: str) -> Exception:
-    """The error that an API server's refusal is."""
-    return api_error(f"{verb} {ref}", status, {"reason": reason, "message": message})
-
-
-def shown(obj: Object, api_version: str, *, metadata_only: bool = False) -> Object:
-    """A copy of an object in the version that was asked for."""
-    parts = ("kind", "metadata") if metadata_only else obj
-    return {**{key: deepcopy(obj[key]) for key in parts}, "apiVersion": api_version}
-
-
 def namespace_named(name: str) -> Object:
     """A bare Namespace."""
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-
-
-def _told(kind: Kind, ref: Ref) -> str:
-    return f'{kind.qualified_plural} "{ref.name}"'

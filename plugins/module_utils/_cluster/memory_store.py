@@ -8,9 +8,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from copy import deepcopy
-from datetime import UTC, datetime
 from typing import NamedTuple
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import without_version
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Event,
     Object,
@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     is_a,
     kinds_of_crd,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import timestamp
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
@@ -174,14 +175,3 @@ class Store:
         obj["metadata"]["resourceVersion"] = str(self.version)
         self.history.append(Happened(self.version, ref, Event(type_, deepcopy(obj))))
         self.changed.notify_all()
-
-
-def without_version(obj: Object) -> Object:
-    """The object without its resourceVersion, for telling whether a write changed anything."""
-    meta = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
-    return {**obj, "metadata": meta}
-
-
-def timestamp() -> str:
-    """Now, as the API server writes it: RFC 3339 in whole seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
@@ -262,6 +263,11 @@ class Write:
         )
 
 
+def timestamp() -> str:
+    """Now, as the API server writes it: RFC 3339 in whole seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def without_nulls(value: Any) -> Any:
     """A deep copy without the fields that are null: to the server they are not there."""
     if isinstance(value, Mapping):
@@ -283,14 +289,19 @@ def _default(obj: Object) -> None:
     elif obj["kind"] == "Secret":
         obj.setdefault("type", "Opaque")
     elif obj["kind"] == "CustomResourceDefinition":
-        obj["status"] = {
-            "conditions": [
-                {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts"},
-                {"type": "Established", "status": "True", "reason": "InitialNamesAccepted"},
-            ],
-            "acceptedNames": obj["spec"]["names"],
-        }
-        _store_versions(obj)
+        establish(obj)
+
+
+def establish(crd: Object) -> None:
+    """Let a new CustomResourceDefinition be served, as a server lets it within moments."""
+    crd["status"] = {
+        "conditions": [
+            {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts"},
+            {"type": "Established", "status": "True", "reason": "InitialNamesAccepted"},
+        ],
+        "acceptedNames": crd["spec"]["names"],
+    }
+    _store_versions(crd)
 
 
 def _store_versions(crd: Object) -> None:

@@ -1,0 +1,326 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster that takes writes without making them: what ``--check --diff`` rehearses on."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
+    addressed,
+    already_exists,
+    not_found,
+    refuse_namespace,
+    refuse_precondition,
+    shown,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Event,
+    ExecResult,
+    Object,
+    Page,
+    Ref,
+    Resource,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    KindNotServed,
+    NotRehearsable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE,
+    Kind,
+    built_in_kinds,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.overlay import Change, Overlay
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
+    field_matcher,
+    label_matcher,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import depends_on
+
+LONGEST_WATCH = 0.2
+"""Seconds: nothing ever happens in a rehearsal, but who watches in a loop shall not spin."""
+
+
+class DryRunCluster(Cluster):
+    """An overlay over another cluster: it keeps writes in memory, and later reads see them.
+
+    The first write of an object is validated by the inner cluster's dry run, and its errors are raised as
+    they are. What the server can't judge, because the object itself, its namespace, its CRD or its
+    StorageClass differs only in here, is done locally as the server would, and marked *unverified*.
+    Nothing is ever written to the inner cluster.
+
+    A deletion is taken as done: finalizers are expected to be served, and what the garbage collector takes
+    with it is gone at once. ``exec`` raises :class:`~.errors.NotRehearsable`.
+    """
+
+    def __init__(self, inner: Cluster) -> None:
+        self._inner = inner
+        self._field_manager = FIELD_MANAGER
+        self._overlay = Overlay(inner)
+
+    def changes(self) -> list[Change]:
+        """What the writes so far come to, per object in the order of their first writes.
+
+        What was made and deleted again is left out. A change may be one of ``managedFields`` alone.
+        """
+        return self._overlay.changes()
+
+    @property
+    def unverified(self) -> set[Ref]:
+        """The objects of which the server could not validate every write."""
+        return {change.ref for change in self.changes() if change.unverified}
+
+    def with_field_manager(self, name: str) -> DryRunCluster:
+        other = DryRunCluster(self._inner.with_field_manager(name))
+        other._field_manager = name
+        other._overlay = self._overlay
+        return other
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        found = self._overlay.kind(api_version, kind)
+        return found.resource if found else None
+
+    def server_version(self) -> str:
+        return self._inner.server_version()
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        found = self._overlay.kind(api_version, kind)
+        if found is None:
+            return None
+        current = self._current(found, addressed(found, name, namespace))
+        return shown(current, api_version) if current else None
+
+    def list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+        metadata_only: bool = False,
+    ) -> Page:
+        found = self._overlay.kind(api_version, kind)
+        if found is None:
+            return Page([], "")
+        has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
+        page = Page([], "0")
+        if readable := self._overlay.readable_version(found):
+            page = self._inner.list(
+                readable,
+                kind,
+                namespace,
+                label_selector=label_selector,
+                field_selector=field_selector,
+                metadata_only=metadata_only,
+            )
+        changes = self._overlay.written(found)
+        written = {change.ref for change in changes}
+        seen = (self._overlay.visible(item) for item in page.items if ref_of(item) not in written)
+        items = [shown(item, api_version) for item in seen if item is not None]
+        items += [
+            shown(change.after, api_version, metadata_only=metadata_only)
+            for change in changes
+            if change.after is not None
+            and (not namespace or change.ref.namespace == namespace)
+            and has_labels(change.after)
+            and has_fields(change.after)
+        ]
+        return Page(sorted(items, key=ref_of), page.resource_version)
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        kind = self._served(obj["apiVersion"], obj["kind"])
+        ref = addressed(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
+        with self._overlay.lock_of(ref):
+            if self._asks_server("apply", ref, kind, obj):
+                after = self._inner.apply(obj, force=force, dry_run=True)
+                # A dry run answers with the resourceVersion of what there is.
+                there = after["metadata"].get("resourceVersion")
+                return self._verified(kind, ref, after, bool(there), dry_run)
+            live = self._current(kind, ref)
+            if live is None:
+                self._refuse_namespace("apply", kind, ref)
+            after = self._write(kind).applied(live, obj, force=force)
+            return self._unverified(ref, live, after, dry_run)
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        kind = self._served(obj["apiVersion"], obj["kind"])
+        meta = obj["metadata"]
+        name = meta.get("name") or f"{meta.get('generateName') or ''}{secrets.token_hex(3)[:5]}"
+        ref = addressed(kind, name, meta.get("namespace"))
+        with self._overlay.lock_of(ref):
+            if self._asks_server("create", ref, kind, obj):
+                after = self._inner.create(obj, dry_run=True)
+                ref = kind.ref(after["metadata"]["name"], ref.namespace)
+                return self._verified(kind, ref, after, False, dry_run)
+            if self._current(kind, ref) is not None:
+                raise already_exists(kind, ref)
+            self._refuse_namespace("create", kind, ref)
+            after = self._write(kind).created({**obj, "metadata": {**meta, "name": name}})
+            return self._unverified(ref, None, after, dry_run)
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        found = self._served(api_version, kind)
+        ref = addressed(found, name, namespace)
+        if subresource not in ("", "status"):
+            raise NotRehearsable(f"patch {ref}: what a write to {subresource} does can't be foretold")
+        with self._overlay.lock_of(ref):
+            live = self._current(found, ref)
+            if live is None:
+                raise not_found("patch", found, ref)
+            if self._asks_server("patch", ref, found, live):
+                after = self._inner.patch(
+                    api_version, kind, name, namespace, patch, subresource=subresource, dry_run=True
+                )
+                return after if dry_run else self._overlay.keep(ref, live, after, unverified=False)
+            typed = self._overlay.typed(found)
+            if subresource and not typed.has_status:
+                raise KindNotServed(api_version, f"{kind}/{subresource}")
+            after = self._write(typed).patched(shown(live, api_version), patch, subresource)
+            return self._unverified(ref, live, after, dry_run)
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> bool:
+        found = self._served(api_version, kind)
+        ref = addressed(found, name, namespace)
+        with self._overlay.lock_of(ref):
+            live = self._current(found, ref)
+            if live is None:
+                return False
+            asks = self._asks_server("delete", ref, found, live)
+            if asks:
+                there = self._inner.delete(
+                    api_version,
+                    kind,
+                    name,
+                    namespace,
+                    uid=uid,
+                    resource_version=resource_version,
+                    propagation=propagation,
+                    dry_run=True,
+                )
+                if not there:
+                    return False
+            else:
+                refuse_precondition(found, live, uid, resource_version)
+            if not dry_run:
+                self._overlay.drop(ref, live, unverified=not asks, orphan=propagation == "Orphan")
+            return True
+
+    def watch(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        seconds: float,
+        field_selector: str = "",
+    ) -> Iterator[Event]:
+        del api_version, kind, namespace, resource_version, field_selector
+        time.sleep(min(seconds, LONGEST_WATCH))
+        return iter(())
+
+    def logs(
+        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+    ) -> str:
+        self._pod("read the log of", name, namespace)
+        return self._inner.logs(name, namespace, container=container, tail_lines=tail_lines)
+
+    def exec(
+        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+    ) -> ExecResult:
+        ref = self._pod("run a command in", name, namespace)
+        place = f"{ref}, container {container}" if container else str(ref)
+        raise NotRehearsable(f"run a command in {place}: what {command[0]} does there can't be foretold")
+
+    def _current(self, kind: Kind, ref: Ref) -> Object | None:
+        """The object as the rehearsal has left it; not to be changed."""
+        change = self._overlay.change_of(ref)
+        if change is not None:
+            return change.after
+        version = self._overlay.readable_version(kind)
+        if version is None:
+            return None
+        found = self._inner.get(version, ref.kind, ref.name, ref.namespace or None)
+        return self._overlay.visible(found) if found else None
+
+    def _asks_server(self, verb: str, ref: Ref, kind: Kind, obj: Object) -> bool:
+        named = {**obj, "metadata": {**obj["metadata"], "namespace": ref.namespace}}
+        if not self._overlay.asks_server(ref, kind, depends_on(named)):
+            return False
+        # What went with its owner is still on the server, which would take this for an update.
+        return verb == "delete" or not self._overlay.deleted_any or not self._hidden(kind, ref)
+
+    def _hidden(self, kind: Kind, ref: Ref) -> bool:
+        found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+        return found is not None and self._overlay.visible(found) is None
+
+    def _verified(self, kind: Kind, ref: Ref, after: Object, there: bool, dry_run: bool) -> Object:
+        if dry_run:
+            return after
+        before = (
+            self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+            if there
+            else None
+        )
+        return self._overlay.keep(ref, before, after, unverified=False)
+
+    def _unverified(self, ref: Ref, before: Object | None, after: Object, dry_run: bool) -> Object:
+        return after if dry_run else self._overlay.keep(ref, before, after, unverified=True)
+
+    def _write(self, kind: Kind) -> Write:
+        return Write(self._overlay.typed(kind), self._field_manager, timestamp(), self._lookup)
+
+    def _lookup(self, ref: Ref) -> Object | None:
+        """An object of a built-in kind, by its reference alone."""
+        for (api_version, name), kind in built_in_kinds().items():
+            if (kind.group, name) == ref[:2]:
+                return self.get(api_version, name, ref.name, ref.namespace or None)
+        return None
+
+    def _served(self, api_version: str, kind: str) -> Kind:
+        found = self._overlay.kind(api_version, kind)
+        if found is None:
+            raise KindNotServed(api_version, kind)
+        return found
+
+    def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
+        if ref.namespace:
+            refuse_namespace(verb, kind, ref, self._lookup(Ref(*NAMESPACE, "", ref.namespace)))
+
+    def _pod(self, verb: str, name: str, namespace: str) -> Ref:
+        kind = self._served("v1", "Pod")
+        ref = addressed(kind, name, namespace)
+        if self._current(kind, ref) is None:
+            raise not_found(verb, kind, ref)
+        return ref
