@@ -23,10 +23,10 @@ from tests.cluster.state import State
 @pytest.mark.parametrize(
     ("version", "enough"),
     [
-        ("go1.26.0", True),
-        ("go1.27.3", True),
+        ("go1.26.6", True),
+        ("go1.27rc1", True),
         ("go2.0", True),
-        ("go1.25.9", False),
+        ("go1.26.5", False),
         ("", False),
         ("devel", False),
     ],
