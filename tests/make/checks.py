@@ -105,6 +105,7 @@ def galaxy() -> Outcome:
 
 
 def _check(command: Sequence[str | Path], cwd: Path = ROOT) -> Outcome:
-    environment = LINT if str(command[0]).startswith(str(LINT.folder)) else MAIN
+    program = Path(command[0])
+    environment = LINT if program.is_relative_to(LINT.folder) else MAIN
     code = run(command, env=environment.variables, cwd=cwd)
-    return failed(f"`{shown(command)}` has findings") if code else passed()
+    return failed(f"{program.name} has findings: `{shown(command)}`") if code else passed()

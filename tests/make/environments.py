@@ -48,6 +48,7 @@ class Environment:
     def variables(self) -> Mapping[str, str]:
         """Return what a program has to find: this environment's programs, those we built, our collections."""
         return {
+            **({} if sys.stdout.isatty() else {"NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1"}),
             "PATH": f"{self.bin}:{BIN}:{interpreters.search_path()}",
             "VIRTUAL_ENV": str(self.folder),
             "ANSIBLE_COLLECTIONS_PATH": str(BUILD),
