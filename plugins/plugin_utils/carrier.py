@@ -70,9 +70,11 @@ class Carrier(ActionBase):
                 local_connection=self._connection.transport == "local",
             )
             with self._environment():
-                return self.carry(arguments.with_paths(found), task_vars)
+                result = self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
             return failure(str(error))
+        self._summarise(result)
+        return result
 
     @property
     def works_here(self) -> bool:
@@ -86,6 +88,12 @@ class Carrier(ActionBase):
         if not self._task.no_log:
             color = C.COLOR_ERROR if line.state == "failed" else None
             self._display.display(f"[{task_vars.get('inventory_hostname')}] {line}", color=color)
+
+    def _summarise(self, result: Result) -> None:
+        """Print what a task has to tell people: a plan in short, a table of durations."""
+        if not self._task.no_log:
+            for line in result.get("summary") or ():
+                self._display.display(str(line))
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""

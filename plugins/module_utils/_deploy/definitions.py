@@ -63,6 +63,7 @@ _INVENTORY_ENTRY = _object(
     generation=_INTEGER,
     own=_STRING,
     others=_STRING,
+    touched=_STRING,
     dropped={"type": "boolean"},
 )
 

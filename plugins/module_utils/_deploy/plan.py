@@ -244,9 +244,6 @@ def summary_of(plan: Plan) -> list[str]:
     """A plan for people: a line for what matters, none for what doesn't."""
     way = f"{plan.previous} → {plan.version}" if plan.previous else plan.version
     profile = f" ({plan.profile})" if plan.profile else ""
-    if plan.blockers:
-        head = f"Kyma {way}{profile}: can't be deployed now"
-        return [head, *(f"  ✗ {blocker}" for blocker in plan.blockers)]
     if not plan.needed:
         counted = sum(component.objects for component in plan.components)
         return [f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"]

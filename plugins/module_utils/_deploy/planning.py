@@ -88,12 +88,13 @@ def make_plan(
 
 def _is_as_deployed(observed: Observed, digest: str) -> bool:
     installation = observed.installation
+    deployed = [observed.inventories.get(name) for name in installation.components]
     return (
         installation.version != ""
         and installation.version == installation.target
         and installation.digest == digest
-        and all(inventory.digest for inventory in observed.inventories.values())
-        and not any(_suspects(inventory, observed.live) for inventory in observed.inventories.values())
+        and all(one is not None and one.digest for one in deployed)
+        and not any(one is not None and _suspects(one, observed.live) for one in deployed)
     )
 
 

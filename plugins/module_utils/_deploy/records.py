@@ -123,6 +123,7 @@ def _entry_to(entry: Entry) -> dict[str, Any]:
         "generation": entry.generation,
         "own": entry.own,
         "others": entry.others,
+        "touched": entry.touched,
         "dropped": entry.dropped,
     }
     return {key: value for key, value in fields.items() if value}
@@ -138,5 +139,6 @@ def _entry_from(entry: Mapping[str, Any]) -> Entry:
         generation=entry.get("generation", 0),
         own=entry.get("own", ""),
         others=entry.get("others", ""),
+        touched=entry.get("touched", ""),
         dropped=entry.get("dropped", False),
     )

@@ -198,7 +198,7 @@ def wait_until_established(
 
     while True:
         for ref, crd in list(waiting.items()):
-            if all(cluster.resource(version, kind) for version, kind in served_kinds(crd)):
+            if _is_served(cluster, crd):
                 del waiting[ref]
                 if ref in states:
                     tell(ref, current("it is established"))
@@ -219,14 +219,15 @@ def wait_until_established(
         time.sleep(max(0.0, min(SERVED_POLL_SECONDS, deadline - now)))
 
 
-def served_kinds(crd: Object) -> list[tuple[str, str]]:
-    """The apiVersion and kind of each version that a CustomResourceDefinition says is served."""
+def _is_served(cluster: Cluster, crd: Object) -> bool:
+    """Whether every version is served that the definition says is, and not another definition of that kind."""
     spec = crd["spec"]
-    return [
-        (f"{spec['group']}/{version['name']}", spec["names"]["kind"])
+    served = (
+        cluster.resource(f"{spec['group']}/{version['name']}", spec["names"]["kind"])
         for version in spec["versions"]
         if version.get("served")
-    ]
+    )
+    return all(one is not None and one.plural == spec["names"]["plural"] for one in served)
 
 
 @dataclass

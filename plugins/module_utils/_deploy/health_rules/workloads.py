@@ -69,11 +69,11 @@ def deployment(obj: Mapping[str, Any]) -> Health:
 
 def _predates_last_write(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
     # After a rollback to a template that was there before, the Deployment's controller reports the new
-    # generation as observed while it still shows the old rollout's verdict. A verdict that is older than
-    # the last change of anything but a subresource belongs to the state before that change.
+    # generation as observed while it still shows the old rollout's verdict. A deadline is a second at least,
+    # so a verdict belongs to the last change of anything but a subresource only if it is younger.
     entries = obj["metadata"].get("managedFields") or ()
     written = max((str(e.get("time") or "") for e in entries if not e.get("subresource")), default="")
-    return str(condition.get("lastUpdateTime") or written) < written
+    return bool(written) and str(condition.get("lastUpdateTime") or "") <= written
 
 
 def refused_pods(obj: Mapping[str, Any]) -> Health | None:

@@ -21,14 +21,19 @@ def plan(task: Task) -> Result:
     found = task.materials.migrations()
     request = PlanRequest(params["profile"] or "", policy_of(params), params["component_roles"])
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
+    if made.blockers:
+        return {
+            "failed": True,
+            "changed": False,
+            "msg": blocked_message(made),
+            "blockers": [str(blocker) for blocker in made.blockers],
+        }
     result: Result = {
         "changed": made.needed,
         "plan": made.as_result(),
         "summary": summary_of(made),
         "warnings": list(made.warnings),
     }
-    if made.blockers:
-        return {**result, "failed": True, "changed": False, "msg": blocked_message(made)}
     if task.diff:
         result["diff"] = made.diff()
     return result
