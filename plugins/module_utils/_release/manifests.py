@@ -118,6 +118,10 @@ def _is_list(value: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind.endswith("List") and not (value.get("metadata") or {}).get("name")
 
 
+def _no_constant(name: str) -> None:
+    raise json.JSONDecodeError(f"{name} is no number of JSON", "", 0)
+
+
 def _named(value: dict[str, Any]) -> str:
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
@@ -126,6 +130,6 @@ def _named(value: dict[str, Any]) -> str:
 
 def _json_document(text: str, file: str) -> list[Document]:
     try:
-        return [Document(json.loads(text), 1)]
+        return [Document(json.loads(text, parse_constant=_no_constant), 1)]
     except json.JSONDecodeError as error:
         raise ReleaseError([Problem(f"not JSON: {error.msg}", file, error.lineno, error.colno)]) from error

@@ -9,6 +9,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 _PASSED_ON = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
 
@@ -21,11 +22,12 @@ class ProgramMissing(Exception):
     """There is no such program on this machine."""
 
 
-def run_program(command: Sequence[str], *, seconds: float, stdin: str = "") -> str:
+def run_program(command: Sequence[str], *, seconds: float, stdin: str = "", user_home: bool = False) -> str:
     """What a program prints.
 
     It gets an environment of its own with an empty home: no KUBECONFIG, no HELM_* and no settings of the
-    user, so that it can reach no cluster and says the same on every machine.
+    user, so that it can reach no cluster and says the same on every machine. With ``user_home`` it sees the
+    settings that the user keeps at home.
 
     Raises:
         ProgramMissing: it is not there, or may not be run.
@@ -33,9 +35,7 @@ def run_program(command: Sequence[str], *, seconds: float, stdin: str = "") -> s
     """
     with tempfile.TemporaryDirectory(prefix="kyma-home-") as home:
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        environment |= {"HOME": home, "LC_ALL": "C.UTF-8"}
-        for kind in ("CACHE", "CONFIG", "DATA"):
-            environment[f"XDG_{kind}_HOME"] = environment[f"HELM_{kind}_HOME"] = home
+        environment |= {"HOME": str(Path.home()) if user_home else home, "LC_ALL": "C.UTF-8"}
         try:
             done = subprocess.run(
                 list(command),

@@ -52,9 +52,12 @@ def version_of_checkout(root: Path) -> str:
         return ""
     command = ["git", "-C", str(root), "log", "-1", "--decorate=full", "--format=%D"]
     try:
-        return version_in_decorations(run_program(command, seconds=_GIT_SECONDS).strip())
+        # Whom git trusts to own a checkout is among the user's settings.
+        decorations = run_program(command, seconds=_GIT_SECONDS, user_home=True).strip()
     except (ProgramFailed, ProgramMissing):
-        return ""
+        head = root / ".git" / "HEAD"
+        decorations = head.read_text().strip().removeprefix("ref: ") if head.is_file() else ""
+    return version_in_decorations(decorations)
 
 
 def version_in_decorations(decorations: str) -> str:

@@ -196,7 +196,7 @@ def test_a_missing_dependency_names_what_to_run(write: Write, helm: str) -> None
     )
     message = refused(root, helm)
     assert "gone" in message
-    assert message.endswith("Run: helm dependency build R/resources/first")
+    assert "\nRun: helm dependency build R/resources/first (or " in message
 
 
 def test_what_is_no_object_names_its_template(write: Write, helm: str) -> None:

@@ -43,6 +43,8 @@ def test_json() -> None:
     assert obj["t"] == "😀"
     (problem,) = collected('{\n"a": }', "f.json").problems
     assert str(problem) == "f.json:2:6: not JSON: Expecting value"
+    (problem,) = collected('{"a": NaN}', "f.json").problems
+    assert "not JSON: NaN is no number of JSON" in str(problem)
 
 
 def hook(value: str) -> str:
