@@ -220,7 +220,7 @@ def wait_until_established(
 
 
 def _is_served(cluster: Cluster, crd: Object) -> bool:
-    """Whether every version is served that the definition says is, and not another definition of that kind."""
+    """Whether every version is served that the definition says is, and by this definition."""
     spec = crd["spec"]
     served = (
         cluster.resource(f"{spec['group']}/{version['name']}", spec["names"]["kind"])

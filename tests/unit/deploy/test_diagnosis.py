@@ -321,6 +321,7 @@ def test_which_pod_tells_most() -> None:
     ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     fine = pod("fine", running(ready=True), status=ready)
     done = pod("done", status={"phase": "Succeeded"})
+    failed = pod("failed", status={"phase": "Failed"})
     pending = pod("pending", waiting("ContainerCreating"))
     unready = pod("unready", running(), status={"phase": "Running"})
     broken = pod("broken", waiting("ImagePullBackOff"), metadata={"creationTimestamp": "2026-01-01"})
@@ -328,7 +329,8 @@ def test_which_pod_tells_most() -> None:
     going = pod("going", waiting("ImagePullBackOff"), metadata={"deletionTimestamp": "2026-01-03"})
     assert named(fine, done) is None
     assert named(fine, unready) == "unready"
-    assert named(unready, pending, fine) == "pending"
+    assert named(pending, unready, fine) == "pending"
+    assert named(failed, pending, unready) == "failed"
     assert named(newer, broken, pending) == "newer"
     assert named(going, unready) == "unready"
     assert named(going) == "going"

@@ -146,6 +146,11 @@ DEPLOYMENTS = {
         PROGRESSING,
         "LessReplicas",
     ),
+    "past that deadline in the same second": (
+        deployment(PAST_DEADLINE, meta=written("2026-01-01T00:00:00Z")),
+        PROGRESSING,
+        "LessReplicas",
+    ),
     "past its deadline, scaled and with a newer status": (
         deployment(PAST_DEADLINE, meta=written("2026-01-02T00:00:00Z", "status")),
         FAILED,

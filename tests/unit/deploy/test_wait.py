@@ -517,6 +517,13 @@ def test_taken_names_fail_without_waiting_for_the_deadline(
     assert result.unhealthy[0].health.reason == "PluralConflict"
 
 
+def test_another_definition_of_that_kind_does_not_count(stage: Stage) -> None:
+    stage.applied(crd("Widget", "v1"))
+    second = crd("Widget", "v1")
+    second["spec"]["names"]["plural"] = "widgetz"
+    assert established(stage.cluster, second, seconds=0.2).ended == "deadline"
+
+
 def test_a_kind_that_is_never_served_ends_at_the_deadline(stage: Stage) -> None:
     cancelled = threading.Event()
     with taking(0.3, 0.3 + NOTICED):

@@ -73,7 +73,8 @@ def _predates_last_write(obj: Mapping[str, Any], condition: Mapping[str, Any]) -
     # so a verdict belongs to the last change of anything but a subresource only if it is younger.
     entries = obj["metadata"].get("managedFields") or ()
     written = max((str(e.get("time") or "") for e in entries if not e.get("subresource")), default="")
-    return bool(written) and str(condition.get("lastUpdateTime") or "") <= written
+    judged = str(condition.get("lastUpdateTime") or "")
+    return bool(written and judged) and judged <= written
 
 
 def refused_pods(obj: Mapping[str, Any]) -> Health | None:
