@@ -438,6 +438,7 @@ CUSTOM = {
     "no status": (None, CURRENT, "", None),
     "a status that is a word": ("Ready", CURRENT, "", None),
     "conditions that are none": ({"conditions": "fine"}, CURRENT, "", None),
+    "conditions without a type": ({"conditions": ["fine", {}, {"type": 1}]}, CURRENT, "", None),
     "conditions of its own": ({"conditions": [condition("Tired")]}, CURRENT, "", None),
     "not yet seen": ({"observedGeneration": 1}, PROGRESSING, "LatestGenerationNotObserved", None),
     "ready": ({"conditions": [condition("Ready")]}, CURRENT, "", None),
