@@ -110,12 +110,10 @@ def explain(said: str, shown: str) -> tuple[str, int, int, str]:
     """File, line, column and message of what Helm said of a chart; the innermost place that it names."""
     message = re.sub(r"\n+Use --debug flag.*", "", said, flags=re.DOTALL).removeprefix("Error: ")
     if "missing in charts/ directory" in message:
-        return (
-            shown,
-            0,
-            0,
-            f"{message}\nRun: helm dependency build {shown} (or take what it should do without out of its Chart.yaml)",
+        advice = (
+            f"Run: helm dependency build {shown} (or take what it should do without out of its Chart.yaml)"
         )
+        return shown, 0, 0, f"{message}\n{advice}"
     places = _PLACE.findall(message)
     if not places:
         return shown, 0, 0, f"Helm can't render the chart: {message}"
