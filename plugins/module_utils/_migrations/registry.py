@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 FOUND_PACKAGE = "kyma_found_migrations"
 """The top-level package of what is found: in a packed module ``ansible_collections`` can't be extended."""
@@ -83,6 +84,10 @@ def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
 
     Nothing of them is run. Subfolders are packed too, as files may import them relatively.
     """
+    import io
+    import json
+    import zipfile
+
     found = unique(folders)
     problems: list[str] = []
     buffer = io.BytesIO()
@@ -127,6 +132,8 @@ def _sources(root: Path) -> list[Path]:
     )
 
 
-def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _write(archive: ZipFile, name: str, content: bytes) -> None:
+    from zipfile import ZIP_DEFLATED, ZipInfo
+
     # A fixed date: the same files make the same archive.
-    archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+    archive.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -137,12 +138,12 @@ def test_two_overlap_and_both_end_before_the_answer() -> None:
     meeting = threading.Barrier(2, timeout=5)
     ended = []
 
-    def meet(ctx: Context, name: str) -> None:
+    def meet(name: str, ctx: Context) -> None:
         meeting.wait()
         ctx.cluster.apply(config_map(name))
         ended.append(name)
 
-    both = [migration(name, run=lambda ctx, name=name: meet(ctx, name)) for name in ("one", "two")]
+    both = [migration(name, run=partial(meet, name)) for name in ("one", "two")]
     outcomes = run(both, setting())
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
     assert sorted(ended) == ["one", "two"]
@@ -387,10 +388,23 @@ def test_doing_nothing_slowly_is_flagged() -> None:
         time.sleep(0.25)
         return not_needed("nothing to do")
 
-    slow, quick = run(
-        [migration("ponders", check=ponder), migration("quick", check=lambda _: not_needed("no"))], setting()
-    )
-    assert (slow.slow, quick.slow) == (True, False)
+    def work(ctx: Context) -> None:
+        time.sleep(0.25)
+        ctx.cluster.apply(config_map("works"))
+
+    migrations = [
+        migration("ponders", check=ponder),
+        migration("quick", check=lambda _: not_needed("no")),
+        migration("works", run=work),
+    ]
+    assert [outcome.slow for outcome in run(migrations, setting())] == [True, False, False]
+
+
+def test_to_be_cancelled_is_no_warning() -> None:
+    told = Told()
+    told.stop.set()
+    [outcome] = run([migration("late", on_failure="warn", run=never)], setting(told=told))
+    assert (outcome.state, outcome.fatal) == ("cancelled", True)
 
 
 def test_a_rehearsal_sleeps_without_waiting_and_its_time_passes_all_the_same() -> None:

@@ -250,7 +250,8 @@ def test_an_error_while_running_names_the_true_file(folder: Path, load: Load) ->
 
 def test_a_folder_that_is_not_there_is_named_and_does_no_harm(tmp_path: Path, load: Load) -> None:
     found = load(tmp_path / "nowhere")
-    assert found.migrations == found.problems == ()
+    assert found.migrations == ()
+    assert found.problems == ()
     assert found.searched == (f"{tmp_path / 'nowhere'} (yours): not there",)
 
 

@@ -290,6 +290,43 @@ def test_a_claim_that_becomes_bound_in_the_meantime_is_not_deleted(monkeypatch: 
     assert size_of(cluster) == "30Gi"
 
 
+def test_a_claim_that_becomes_bound_just_before_its_deletion_lives() -> None:
+    pending = {**claim("10Gi"), "status": {"phase": "Pending"}}
+    cluster = MemoryCluster(storage_class(expands=True), stateful_set("10Gi"), pending)
+
+    def bind(request: Any) -> bool:
+        if request.verb == "delete" and request.ref.kind == "PersistentVolumeClaim":
+            status = {"status": {"phase": "Bound", "capacity": {"storage": "10Gi"}}}
+            cluster.patch("v1", "PersistentVolumeClaim", CLAIM, PLACE, status, subresource="status")
+        return False
+
+    cluster.fail_when(bind, RuntimeError("never"))
+    outcome = grown(cluster)
+    assert outcome.state == "failed"
+    assert size_of(cluster) == "10Gi"
+
+
+def test_a_class_that_changes_after_the_check_saves_the_stateful_set() -> None:
+    cluster = seeded()
+    looks = []
+
+    def narrow(request: Any) -> bool:
+        if request.verb == "list" and request.ref.kind == "StorageClass":
+            looks.append(request)
+            if len(looks) == 2:
+                cluster.patch(
+                    "storage.k8s.io/v1", "StorageClass", "fast", None, {"allowVolumeExpansion": False}
+                )
+        return False
+
+    cluster.fail_when(narrow, RuntimeError("never"))
+    outcome = grown(cluster)
+    assert outcome.state == "failed"
+    assert "the StorageClass fast of" in outcome.error
+    assert "does not allow volumes to be expanded" in outcome.error
+    assert lives(cluster)
+
+
 def test_a_claim_that_is_being_deleted_is_none() -> None:
     leaving = claim("10Gi")
     leaving["metadata"] |= {
