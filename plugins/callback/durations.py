@@ -50,10 +50,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
-
-COLLECTION = "kyma.lifecycle."
-STATUS_OF_BACKGROUND = ("async_status", "ansible.builtin.async_status", "ansible.legacy.async_status")
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import KINDS, render_durations
 
 
 class CallbackModule(CallbackBase):
@@ -87,22 +84,20 @@ class CallbackModule(CallbackBase):
             Path(output).write_text(json.dumps(self._rows, indent=2) + "\n", "utf-8")
 
     def _collect(self, result: Any) -> None:
-        task = result._task
-        name = task.resolved_action or task.action
-        if name.startswith(COLLECTION) or name in STATUS_OF_BACKGROUND:
-            host = result._host.get_name()
-            self._rows += [
-                {"host": host, "task": task.get_name(), **row} for row in durations_in(result._result)
-            ]
+        told = {"host": result._host.get_name(), "task": result._task.get_name()}
+        self._rows += [{**told, **row} for row in durations_in(result._result)]
 
 
 def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The durations in a task's result, and in those of its items."""
+    """The durations in a task's result, and in those of its items.
+
+    Results are known by the form of their rows: what ran in the background is told of by async_status.
+    """
     for item in result.get("results") or ():
         if isinstance(item, Mapping):
             yield from durations_in(item)
     for row in result.get("durations") or ():
-        if isinstance(row, Mapping) and {"kind", "name", "seconds"} <= row.keys():
+        if isinstance(row, Mapping) and row.get("kind") in KINDS and {"name", "seconds"} <= row.keys():
             yield {
                 "kind": str(row["kind"]),
                 "name": str(row["name"]),

@@ -23,9 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import resolve_conflict
-
-LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
-"""Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 
 _IMMUTABLE_MARKS = (
     "field is immutable",
@@ -34,19 +32,6 @@ _IMMUTABLE_MARKS = (
     "may not be changed",
     "cannot change roleRef",
 )
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What a user allows.
-
-    Attributes:
-        replace_immutable: kinds whose objects may be deleted and made anew where an immutable field changes.
-        force_conflicts: take fields from whoever holds them.
-    """
-
-    replace_immutable: tuple[str, ...] = ("Job",)
-    force_conflicts: bool = False
 
 
 @dataclass(frozen=True)

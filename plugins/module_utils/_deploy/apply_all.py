@@ -15,12 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
-    Applied,
-    Policy,
-    apply_object,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, apply_object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import CRD_RANK, by_rank, rank_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
     Waits,
@@ -33,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     SUCCEEDED,
     ComponentOutcome,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
     WaitResult,

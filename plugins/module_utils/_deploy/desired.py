@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -18,10 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-
-FOUNDATION = "foundation"
-"""The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
 
 Scope = Callable[[str, str], "bool | None"]
 """Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
@@ -141,11 +138,6 @@ def complete(
     if (obj["kind"], meta["name"]) in scaled and isinstance(obj.get("spec"), dict):
         obj["spec"].pop("replicas", None)
     return obj
-
-
-def digest_of(objects: Iterable[Object]) -> str:
-    """sha256 over objects, whatever order their fields were written in."""
-    return hashlib.sha256(json.dumps(list(objects), sort_keys=True).encode()).hexdigest()
 
 
 def _scopes_of_crds(release: Release) -> dict[tuple[str, str], bool]:

@@ -23,6 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 
+FOUNDATION = "foundation"
+"""The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -121,6 +124,15 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     scaled = now.touched == known.touched
     return (now.uid, now.own, now.others) == (known.uid, known.own, known.others) and (
         now.generation == known.generation or scaled
+    )
+
+
+def suspects(inventory: Inventory, live: Mapping[Ref, Object]) -> frozenset[Ref]:
+    """Objects that have to be looked at closely."""
+    return frozenset(
+        entry.ref
+        for entry in inventory.entries
+        if not entry.dropped and not is_unchanged(entry, live.get(entry.ref))
     )
 
 

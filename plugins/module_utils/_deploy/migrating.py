@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Setting
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration, Phase
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 
 @dataclass
@@ -65,6 +67,7 @@ class Migrating:
         known = {
             name: Component(name, component.entry.namespace, component.objects)
             for name, component in components.items()
+            if name != FOUNDATION
         }
         setting = replace(self.setting, components=known, release=release.version, profile=release.profile)
         return replace(self, setting=setting)
@@ -90,7 +93,7 @@ class Migrating:
                 inventory.refs,
             )
             for inventory in inventories
-            if inventory.component in installation.components
+            if inventory.component in installation.components and inventory.component != FOUNDATION
         }
         setting = replace(
             self.setting,

@@ -5,13 +5,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields, diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import Stage
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import Stage
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What a user asks for beside the release itself.
+
+    Attributes:
+        profile: of the release, or empty.
+        policy: what the user allows.
+        roles: the roles of components that have one of their own, by component.
+    """
+
+    profile: str
+    policy: Policy
+    roles: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,11 @@ class ObjectChange:
     @property
     def fields(self) -> list[str]:
         """Paths of the fields that would change; empty for what is created or deleted."""
-        return changed_fields(self.before, self.after) if self.before and self.after else []
+        if not self.before or not self.after:
+            return []
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
+
+        return changed_fields(self.before, self.after)
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result."""
@@ -224,6 +245,8 @@ class Plan:
 
     def diff(self) -> list[dict[str, str]]:
         """Everything that would be written, as an Ansible diff."""
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+
         changes: list[ObjectChange] = []
         for migration in self.migrations:
             changes += migration.writes

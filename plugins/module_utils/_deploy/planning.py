@@ -1,66 +1,23 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making a plan: reading the cluster, and rehearsing the whole run on an overlay that keeps nothing."""
+"""Making a plan: reads where nothing has changed, a rehearsal where something has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Policy, is_immutable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
-    Refusal,
-    Waits,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import (
-    Desired,
-    DesiredComponent,
-    desired_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, is_unchanged
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, observe
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
-    Blocker,
     ComponentPlan,
     MigrationPlan,
-    ObjectChange,
     Plan,
+    PlanRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import upgrade_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
-    needs_problems,
-    stages_of,
-    waves_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
-
-
-@dataclass(frozen=True)
-class PlanRequest:
-    """What a user asks for beside the release itself.
-
-    Attributes:
-        profile: of the release, or empty.
-        policy: what the user allows.
-        roles: the roles of components that have one of their own, by component.
-    """
-
-    profile: str
-    policy: Policy
-    roles: Mapping[str, str]
 
 
 def make_plan(
@@ -83,7 +40,10 @@ def make_plan(
         verdicts = [planned(result) for result in deployed.check_all(cluster)]
         if all(verdict.verdict == "not_needed" for verdict in verdicts):
             return _nothing_to_do(observed, verdicts, found)
-    return _Rehearsal(cluster, materials.release(), request, found, migrating, observed, digest).plan()
+    # Only here, as all of it would be compiled at each run that has nothing to do.
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
+
+    return Rehearsal(cluster, materials.release(), request, found, migrating, observed, digest).plan()
 
 
 def _is_as_deployed(observed: Observed, digest: str) -> bool:
@@ -94,16 +54,7 @@ def _is_as_deployed(observed: Observed, digest: str) -> bool:
         and installation.version == installation.target
         and installation.digest == digest
         and all(one is not None and one.digest for one in deployed)
-        and not any(one is not None and _suspects(one, observed.live) for one in deployed)
-    )
-
-
-def _suspects(inventory: Inventory, live: Mapping[Ref, Object]) -> frozenset[Ref]:
-    """Objects that have to be looked at closely."""
-    return frozenset(
-        entry.ref
-        for entry in inventory.entries
-        if not entry.dropped and not is_unchanged(entry, live.get(entry.ref))
+        and not any(one is not None and suspects(one, observed.live) for one in deployed)
     )
 
 
@@ -128,160 +79,3 @@ def _nothing_to_do(observed: Observed, verdicts: Sequence[MigrationPlan], found:
         basis=installation.resource_version,
         searched=found.searched,
     )
-
-
-class _Rehearsal:
-    """The whole run on an overlay: what it leaves there is what the real one will write."""
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        release: Release,
-        request: PlanRequest,
-        found: MigrationSet,
-        migrating: Migrating,
-        observed: Observed,
-        digest: str,
-    ) -> None:
-        self._overlay = DryRunCluster(cluster)
-        self._release = release
-        self._request = request
-        self._found = found
-        self._observed = observed
-        self._digest = digest
-        self._desired = desired_of(release, self._scope)
-        self._migrating = migrating.over(self._desired.components, release)
-        self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
-        self._verdicts: list[MigrationPlan] = []
-        self._known: dict[Ref, Object | None] = {}
-
-    def plan(self) -> Plan:
-        """Rehearse, and put together what was learnt."""
-        release, installation = self._release, self._observed.installation
-        self._migrate(GLOBAL, Phase.PRE)
-        components = [self._component(component) for component in self._desired.components.values()]
-        self._migrate(GLOBAL, Phase.POST)
-        entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
-        waves = [] if self._blockers else waves_of(entries)
-        return Plan(
-            version=release.version,
-            previous=installation.version,
-            profile=release.profile,
-            digest=self._digest,
-            components=(*components, *self._orphans()),
-            migrations=tuple(self._verdicts),
-            waves=tuple(waves),
-            stages=tuple(stages_of(waves, {**self._request.roles, **_roles_of(release)})),
-            blockers=tuple(self._blockers),
-            basis=installation.resource_version,
-            searched=self._found.searched,
-            warnings=release.warnings,
-        )
-
-    def _scope(self, api_version: str, kind: str) -> bool | None:
-        resource = self._overlay.resource(api_version, kind)
-        return resource.namespaced if resource else None
-
-    def _release_problems(self, desired: Desired) -> list[str]:
-        installation = self._observed.installation
-        version = upgrade_problem(
-            installation.version, installation.target, self._release.version, self._release.upgrades_from
-        )
-        return [
-            *([version] if version else []),
-            *needs_problems(self._release.components),
-            *desired.problems,
-            *self._found.problems,
-        ]
-
-    def _component(self, component: DesiredComponent) -> ComponentPlan:
-        inventory = self._observed.inventories.get(component.name)
-        before = self._migrate(component.name, Phase.PRE)
-        action, objects = self._what_to_look_at(component, inventory, before)
-        applied = apply_objects(self._overlay, objects, self._request.policy, Waits(), keep_going=True)
-        self._blockers += [_blocker(component.name, refusal) for refusal in applied.refused]
-        replaced = {one.ref for one in applied.applied if one.replaced}
-        changes = self._changes({ref_of(obj): obj for obj in objects}, replaced)
-        after = self._migrate(component.name, Phase.POST)
-        if action == "drifted" and not changes:
-            action = "unchanged"
-        if action == "unchanged" and (before or after):
-            action = "migrate"
-        wanted = {ref_of(obj) for obj in component.objects}
-        return ComponentPlan(
-            name=component.name,
-            namespace=component.entry.namespace,
-            action=action,
-            changes=changes,
-            dropped=tuple(e.ref for e in inventory.entries if e.ref not in wanted) if inventory else (),
-            hooks=component.hooks,
-            warnings=(*component.warnings, *applied.warnings),
-            objects=len(component.objects),
-        )
-
-    def _what_to_look_at(
-        self, component: DesiredComponent, inventory: Inventory | None, migrated: bool
-    ) -> tuple[str, Sequence[Object]]:
-        if inventory is None:
-            return "install", component.objects
-        if not inventory.digest:
-            return "resume" if inventory.version else "install", component.objects
-        if inventory.digest != component.digest:
-            return "upgrade", component.objects
-        if migrated:
-            return "migrate", component.objects
-        suspects = _suspects(inventory, self._observed.live)
-        looked_at = [obj for obj in component.objects if ref_of(obj) in suspects]
-        return ("drifted" if looked_at else "unchanged"), looked_at
-
-    def _changes(self, intents: Mapping[Ref, Object], replaced: set[Ref]) -> tuple[ObjectChange, ...]:
-        """What the overlay has come to hold since it was last asked."""
-        changes: list[ObjectChange] = []
-        for change in self._overlay.changes():
-            ref = change.ref
-            before = self._known.get(ref, change.before)
-            after = self._known[ref] = change.after
-            if before == after or (before and after and not changed_fields(before, after)):
-                continue
-            shown = intents.get(ref, after) if before is None and after else after
-            changes.append(ObjectChange(ref, before, shown, ref in replaced, change.unverified))
-        return tuple(changes)
-
-    def _migrate(self, component: str, phase: Phase) -> bool:
-        """Rehearse the migrations of one component and phase; whether any is needed."""
-        if self._found.problems:
-            return False
-        needed = False
-        for result in self._migrating.check(self._overlay, component, phase):
-            verdict = planned(result)
-            writes: tuple[ObjectChange, ...] = ()
-            if result.fatal:
-                self._blockers.append(Blocker(component, f"migration {verdict.id}: {verdict.evidence}"))
-            elif verdict.verdict == "needed":
-                needed = True
-                error = self._migrating.rehearse(self._overlay, verdict.id)
-                if error:
-                    self._blockers.append(Blocker(component, f"migration {verdict.id}, rehearsed: {error}"))
-                writes = self._changes({}, set())
-            self._verdicts.append(verdict.with_writes(writes))
-        return needed
-
-    def _orphans(self) -> list[ComponentPlan]:
-        return [
-            ComponentPlan(name, inventory.namespace, "orphaned", objects=len(inventory.refs))
-            for name, inventory in self._observed.inventories.items()
-            if name not in self._desired.components
-        ]
-
-
-def _roles_of(release: Release) -> dict[str, str]:
-    return {entry.name: entry.role for entry in release.components if entry.role}
-
-
-def _blocker(component: str, refusal: Refusal) -> Blocker:
-    message = str(refusal.error)
-    if str(refusal.ref) not in message:
-        message = f"{refusal.ref}: {message}"
-    if is_immutable(refusal.error):
-        message += f" (add {refusal.ref.kind} to kyma_replace_immutable to have it deleted and made anew)"
-    return Blocker(component, message)

@@ -52,7 +52,7 @@ MISSING_FAILS_AFTER = 5.0
 """Seconds that an object may be away: what replaces objects deletes and creates them."""
 SERVED_POLL_SECONDS = 0.1
 """How often discovery is asked for a new kind: nothing tells when it is served."""
-NOT_SERVED_LOOK_SECONDS = 1.0
+NOT_SERVED_LOOK_SECONDS = 2.0
 """After how long a CRD whose kind is not served is looked at for the reason."""
 
 OnChange = Callable[[Ref, Health], None]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -64,6 +64,16 @@ def load_release(request: ReleaseRequest) -> Release:
     return release
 
 
+def load_component(request: ReleaseRequest, name: str) -> Content:
+    """Read and render one component of a release alone.
+
+    Raises:
+        ReleaseError: what is wrong with it, or the release has no such component.
+    """
+    with open_source(request) as source:
+        return _Loading(request, source).component(name)
+
+
 class _Loading:
     """One reading of a release, which gathers what is wrong before it gives up."""
 
@@ -100,6 +110,20 @@ class _Loading:
             kubernetes=declared.kubernetes,
             warnings=tuple(self._warnings),
         )
+
+    def component(self, name: str) -> Content:
+        listed = self._components()
+        entry = next((entry for entry in listed.entries if entry.name == name), None) if listed else None
+        if listed is None or entry is None:
+            raise refusal(f"the release has no component {name}", self._source.label)
+        found = dict(self._found([entry], self._profile(listed)))
+        values = read_user_values(self._request.values_files, self._request.overrides)
+        content = Content(())
+        if found:
+            content = self._rendered([entry], found, values)[name]
+        if self._problems:
+            raise ReleaseError(self._problems)
+        return content
 
     def _attempt(self, step: Callable[[], Answer], otherwise: Answer) -> Answer:
         try:
@@ -150,10 +174,19 @@ class _Loading:
         names = {entry.name for entry in listed.entries}
         self._problems += values.problems(charts, names - charts)
         self._warnings += values.warnings(names)
-        renderer = Renderer(
-            self._source, values, sorted(set(served_by(crds.objects))), self._request.helm_binary
-        )
-        entries = [entry for entry in listed.entries if entry.name in found]
+        return self._rendered([entry for entry in listed.entries if entry.name in found], found, values, crds)
+
+    def _rendered(
+        self,
+        entries: Sequence[ComponentEntry],
+        found: Mapping[str, Found],
+        values: UserValues,
+        crds: Content | None = None,
+    ) -> dict[str, Content]:
+        if crds is None and any(isinstance(content, Chart) for content in found.values()):
+            crds = self._taken(read_files(self._layout.crd_files(), self._source))
+        served = sorted(set(served_by(crds.objects))) if crds else []
+        renderer = Renderer(self._source, values, served, self._request.helm_binary)
         readings = side_by_side(
             lambda entry: renderer.render(entry, found[entry.name]),
             entries,

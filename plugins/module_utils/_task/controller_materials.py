@@ -60,7 +60,11 @@ class ControllerMaterials(Materials):
 
     def content(self, component: str) -> Sequence[Object]:
         """See Materials."""
-        return self._release.content[component].objects
+        if "_release" in self.__dict__:
+            return self._release.content[component].objects
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.loader import load_component
+
+        return load_component(self._request, component).objects
 
     def migrations(self) -> MigrationSet:
         """See Materials."""

@@ -18,13 +18,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
-    LAST_APPLIED,
     Applied,
-    Policy,
     apply_object,
     merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 
 
 def config_map(name: str = "a", **data: str) -> Object:

@@ -9,10 +9,10 @@ import base64
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import (
-    FOUNDATION,
     complete,
     desired_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import by_rank
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,

@@ -404,6 +404,20 @@ def test_a_watch_that_is_cut_at_once_is_not_opened_in_a_loop(stage: Stage) -> No
     assert stage.cost["watch"] <= 4
 
 
+def test_a_kind_that_is_not_served_is_asked_for_now_and_then(stage: Stage) -> None:
+    ref = Ref("example.com", "Widget", "ns", "a")
+    cancelled, deadline = (lambda: False), time.monotonic() + 0.5
+    result = wait_until_healthy(
+        stage.cluster,
+        [("example.com/v1", ref)],
+        deadline=deadline,
+        cancelled=cancelled,
+        watcher=stage.watcher,
+    )
+    assert (result.ended, result.unhealthy[0].health.reason) == ("deadline", "Missing")
+    assert "watch" not in stage.cost
+
+
 def test_a_watch_that_is_forbidden_is_an_error(stage: Stage) -> None:
     (answer,) = stage.applied(deployment("a"))
     forbidden = Forbidden("watch Deployment in ns", status=403, api_message="not yours")

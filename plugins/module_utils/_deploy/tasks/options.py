@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
     MIGRATION_SPEC,
     RELEASE_SPEC,

@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import blocked_message, summary_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.planning import PlanRequest, make_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
+    PlanRequest,
+    blocked_message,
+    summary_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.planning import make_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     policy_of,

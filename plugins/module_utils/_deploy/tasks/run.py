@@ -88,7 +88,8 @@ def _begin(task: Task) -> Result:
             version=before.version,
             target=plan["version"],
             profile=plan["profile"],
-            digest=before.digest,
+            # Until the run has succeeded nobody may take the cluster for any release as it was rendered.
+            digest="",
             components=before.components,
             last_run=name,
             resource_version=before.resource_version,

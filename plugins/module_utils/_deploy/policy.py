@@ -1,0 +1,24 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user allows, and what we leave on objects: the terms on which objects are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
+"""Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a user allows.
+
+    Attributes:
+        replace_immutable: kinds whose objects may be deleted and made anew where an immutable field changes.
+        force_conflicts: take fields from whoever holds them.
+    """
+
+    replace_immutable: tuple[str, ...] = ("Job",)
+    force_conflicts: bool = False
