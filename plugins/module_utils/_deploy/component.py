@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import CURRENT, Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Inventory,
     completed,
@@ -201,7 +201,9 @@ class ComponentWork:
             raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
 
     def _wait(self) -> None:
-        place, applied = self._place, self._applied.applied
+        # Definitions were waited for before the objects of their kinds were applied.
+        place = self._place
+        applied = [one for one in self._applied.applied if one.ref.kind != "CustomResourceDefinition"]
         result = wait_until_healthy(
             place.cluster,
             [(one.object["apiVersion"], one.ref) for one in applied],
@@ -221,7 +223,8 @@ class ComponentWork:
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
 
     def _tell(self, ref: Ref, found: Health) -> None:
-        self._place.progress(self._component.name, "waiting", f"{ref}: {found.message or found.state}")
+        told = "it is ready" if found.state == CURRENT else found.message or found.reason
+        self._place.progress(self._component.name, "waiting", f"{ref}: {told}")
 
     def _patience(self) -> float:
         return self._component.entry.timeout or self._place.timeout

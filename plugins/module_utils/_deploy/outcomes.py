@@ -13,6 +13,7 @@ SUCCEEDED = "succeeded"
 FAILED = "failed"
 NOT_STARTED = "not started"
 CANCELLED = "cancelled"
+ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
@@ -14,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    ENDS,
     FAILED,
     NOT_STARTED,
     SUCCEEDED,
@@ -21,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     policy_of,
@@ -153,7 +156,8 @@ def component(task: Task) -> Result:
             "components": [],
             "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what changes",
         }
-    outcomes = _Deployment(task).work()
+    with Reminder(task.progress, ENDS) as progress:
+        outcomes = _Deployment(replace(task, progress=progress)).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
