@@ -324,6 +324,18 @@ def test_the_deadline_ends_the_wait(stage: Stage) -> None:
     assert stage.cost == {"list": 1, "watch": 1}
 
 
+def test_waiting_is_not_looking_again_and_again(stage: Stage) -> None:
+    answers = stage.applied(deployment("a"))
+    looks: list[float] = []
+
+    def cancelled() -> bool:
+        looks.append(time.monotonic())
+        return False
+
+    stage.wait(answers, seconds=0.6, cancelled=cancelled)
+    assert len(looks) <= 8
+
+
 def test_a_cancellation_ends_the_wait(stage: Stage) -> None:
     answers = stage.applied(deployment("a"))
     cancelled = threading.Event()
