@@ -23,11 +23,11 @@ def test_phases_in_their_order_then_the_longest_first() -> None:
         ]
     )
     assert lines == [
-        "what       name                      ended                         seconds",
-        "phase      global pre                succeeded                        0.50",
-        "phase      components                succeeded                      130.00",
-        "component  istio                     failed                         112.34",
-        "component  serverless                succeeded                        3.00",
+        "what       name                      ended                           seconds",
+        "phase      global pre                succeeded                          0.50",
+        "phase      components                succeeded                        130.00",
+        "component  istio                     failed                           112.34",
+        "component  serverless                succeeded                          3.00",
         "migration  logging/grow-loki-volume  not needed, but slow to say so     0.25",
     ]
 

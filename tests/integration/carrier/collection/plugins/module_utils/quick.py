@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -29,7 +30,7 @@ def answer(task: Task) -> dict[str, Any]:
         "kubeconfig": os.environ.get("KUBECONFIG"),
         "said": f"the key is {task.params['api_key']}",
         "warnings": ["mind the gap"],
-        "pid": os.getpid(),
+        "program": os.path.basename(sys.argv[0]),
         "cluster": type(task.cluster).__name__,
     }
 

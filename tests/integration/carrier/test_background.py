@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Phases: in the background, telling what they are at."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from .conftest import CONNECTION, HERE, THERE, Playbooks, read_lines
+
+BOTH = pytest.mark.parametrize("host", [HERE, THERE])
+
+
+def slow(name: str, **options: Any) -> dict[str, Any]:
+    return {"name": name, "kyma_test.carried.slow": {**CONNECTION, **options}, "ignore_errors": True}
+
+
+def leftovers(playbooks: Playbooks) -> list[str]:
+    """What lies about; async_wrapper looks every five seconds whether it can remove its folder."""
+    end = time.monotonic() + 10
+    while True:
+        folders = [playbooks.async_dir, playbooks.remote_tmp]
+        found = [str(path) for folder in folders if folder.exists() for path in folder.iterdir()]
+        if not found or time.monotonic() > end:
+            return found
+        time.sleep(0.2)
+
+
+@BOTH
+def test_every_change_reaches_the_terminal_within_two_seconds(playbooks: Playbooks, host: str) -> None:
+    outcome = playbooks.run([slow("work", steps=6, pause=0.7)], host)
+    told = [
+        (seen, re.fullmatch(rf"\[{host}\] slow: step (\d) \(at=([\d.]+)\)", line))
+        for seen, line in outcome.lines
+    ]
+    steps = [(seen, match) for seen, match in told if match]
+    assert [int(match[1]) for _, match in steps] == [0, 1, 2, 3, 4, 5]
+    assert all(seen - float(match[2]) < 2.0 for seen, match in steps)
+    assert outcome.results[host, "work"]["changed"] is True
+    assert leftovers(playbooks) == []
+
+
+def test_results_are_those_of_the_function(playbooks: Playbooks) -> None:
+    outcome = playbooks.run(
+        [
+            slow("work", steps=1),
+            slow("nothing"),
+            slow("failing", fail="the pod loki-0 can't start"),
+            {**slow("check"), "check_mode": True},
+            {**slow("polled", steps=1), "async": 90, "poll": 1},
+        ]
+    )
+    for host in (HERE, THERE):
+        work = outcome.results[host, "work"]
+        assert (work["changed"], work["steps"], work["check"]) == (True, 1, False)
+        assert work["warnings"] == ["mind the gap"]
+        assert "deprecations" not in work
+        assert outcome.results[host, "nothing"]["changed"] is False
+        failing = outcome.results[host, "failing"]
+        assert (failing["failed"], failing["changed"]) == (True, False)
+        assert failing["msg"] == "the pod loki-0 can't start"
+        assert outcome.results[host, "check"]["check"] is True
+        assert outcome.results[host, "polled"]["steps"] == 1
+    assert "DURATIONS [here]" in outcome.text
+    assert re.search(r"component +slow +deployed +1\.25", outcome.text)
+    assert leftovers(playbooks) == []
+
+
+@BOTH
+def test_poll_0_answers_with_the_job(playbooks: Playbooks, host: str) -> None:
+    outcome = playbooks.run(
+        [
+            {**slow("start", steps=1, pause=1), "async": 60, "poll": 0, "register": "job"},
+            {
+                "name": "wait",
+                "ansible.builtin.async_status": {"jid": "{{ job.ansible_job_id }}"},
+                "register": "status",
+                "until": "status is finished",
+                "retries": 40,
+                "delay": 1,
+                # Ansible's own module would search for a Python; ours must not need this.
+                "vars": {"ansible_python_interpreter": sys.executable},
+            },
+        ],
+        host,
+    )
+    assert outcome.results[host, "start"]["ansible_job_id"]
+    assert "steps" not in outcome.results[host, "start"]
+    assert outcome.results[host, "wait"]["steps"] == 1
+    assert "slow: step" not in outcome.text
+    assert re.search(r"component +slow +deployed +1\.25", outcome.text)
+
+
+@BOTH
+def test_a_cancel_file_stops_it(playbooks: Playbooks, host: str) -> None:
+    process, terminal = playbooks.start([slow("work", steps=100, pause=0.2)], host)
+    for _, line in read_lines(terminal):
+        if "step 1 " in line:
+            (progress,) = playbooks.async_dir.glob("kyma-*.progress")
+            assert progress.stat().st_mode & 0o777 == 0o600
+            progress.with_name(progress.name + ".cancel").touch()
+    assert process.wait() == 0
+    (entry,) = map(json.loads, playbooks.record.read_text().splitlines())
+    assert re.fullmatch(r"cancelled before step \d+", entry["result"]["msg"])
+    assert leftovers(playbooks) == []
+
+
+def test_a_job_that_is_killed_is_told_of(playbooks: Playbooks) -> None:
+    process, terminal = playbooks.start([slow("work", steps=100, pause=0.2)], HERE)
+    for _, line in read_lines(terminal):
+        if "step 1 " in line:
+            # By its open progress file: the one process that is surely this test's own.
+            (progress,) = playbooks.async_dir.glob("kyma-*.progress")
+            os.kill(writer_of(str(progress)), 9)
+    process.wait()
+    (entry,) = map(json.loads, playbooks.record.read_text().splitlines())
+    assert entry["result"]["failed"] is True
+
+
+def writer_of(path: str) -> int:
+    for process in os.listdir("/proc"):
+        if process.isdigit():
+            try:
+                files = [os.readlink(f"/proc/{process}/fd/{fd}") for fd in os.listdir(f"/proc/{process}/fd")]
+            except OSError:
+                continue
+            if path in files:
+                return int(process)
+    raise AssertionError(f"nobody writes {path}")

@@ -1,0 +1,96 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads: in Ansible's own process or shipped, they answer alike."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .conftest import CONNECTION, HERE, THERE, Playbooks
+
+KEY = CONNECTION["api_key"]
+
+
+def quick(name: str, **options: Any) -> dict[str, Any]:
+    return {"name": name, "kyma_test.carried.quick": {**CONNECTION, **options}, "ignore_errors": True}
+
+
+def test_both_ways_answer_alike(playbooks: Playbooks) -> None:
+    values = playbooks.folder / "values.yaml"
+    values.write_text("logging: {}\n")
+    tasks = [
+        quick("plain", number="7"),
+        quick("paths", values_files="values.yaml", migration_paths=["inventory"]),
+        quick("deliberate", fail="the volume can't grow: do this"),
+        quick("unknown", nonsense=1),
+        quick("choice", mode="three"),
+        quick("type", number="many"),
+        quick("exclusive", fail="x", release_version="2.9"),
+        quick("alias", verify_ssl=False),
+        {**quick("environment"), "environment": {"KYMA_TEST_VARIABLE": "seen"}},
+        {**quick("check"), "check_mode": True, "diff": True},
+        quick("missing path", release="nowhere/2.9"),
+    ]
+    outcome = playbooks.run(tasks)
+    results = outcome.results
+
+    programs = {host: results[host, "plain"].pop("program") for host in (HERE, THERE)}
+    assert programs[HERE] == "ansible-playbook"
+    assert "ansible-playbook" not in programs[THERE]
+    for name in (task["name"] for task in tasks):
+        here, there = ({**results[host, name]} for host in (HERE, THERE))
+        for result in (here, there):
+            result.pop("program", None)
+            result.pop("invocation", None)
+        assert here == there, name
+
+    plain = results[HERE, "plain"]
+    assert plain["params"]["number"] == 7
+    assert plain["params"]["mode"] == "one"
+    assert plain["changed"] is False
+    assert plain["cluster"] == "LiveCluster"
+    assert plain["warnings"] == ["mind the gap"]
+    assert results[HERE, "paths"]["params"]["values_files"] == [str(values)]
+    assert results[HERE, "deliberate"]["msg"] == "the volume can't grow: do this"
+    assert results[HERE, "deliberate"]["failed"] is True
+    assert (
+        "Unsupported parameters for (kyma_test.carried.quick) module: nonsense"
+        in results[HERE, "unknown"]["msg"]
+    )
+    assert "one of: one, two" in results[HERE, "choice"]["msg"]
+    assert results[HERE, "alias"]["params"]["validate_certs"] is False
+    assert results[HERE, "environment"]["environment"] == "seen"
+    assert (results[HERE, "check"]["check"], results[HERE, "check"]["diff_mode"]) == (True, True)
+    assert str(playbooks.folder / "nowhere/2.9") in results[HERE, "missing path"]["msg"]
+    assert "[here] quick: asked" in outcome.text
+    assert KEY not in outcome.text
+    assert KEY not in playbooks.record.read_text()
+
+
+def test_a_defect_shows_as_one(playbooks: Playbooks) -> None:
+    outcome = playbooks.run([quick("defect", defect=True)])
+    for host in (HERE, THERE):
+        result = outcome.results[host, "defect"]
+        assert result["failed"] is True
+        assert "a defect" in result["msg"]
+
+
+def test_a_kubeconfig_of_the_environment_is_relative_to_where_people_are(playbooks: Playbooks) -> None:
+    playbooks.environment["KUBECONFIG"] = "inventory/kubeconfig"
+    background = {**quick("background"), "async": 60, "poll": 1}
+    background["vars"] = {"ansible_python_interpreter": sys.executable}  # for Ansible's own async_status
+    outcome = playbooks.run([quick("read"), background], HERE)
+    expected = str(playbooks.folder / "inventory" / "kubeconfig")
+    assert outcome.results[HERE, "read"]["kubeconfig"] == expected
+    assert outcome.results[HERE, "background"]["kubeconfig"] == expected
+    assert outcome.results[HERE, "background"]["program"] != "ansible-playbook"
+
+
+def test_options_can_be_set_for_the_whole_group(playbooks: Playbooks) -> None:
+    tasks = [{"name": "read", "kyma.lifecycle.run_info": {}, "ignore_errors": True}]
+    defaults = {"group/kyma.lifecycle.kyma": {**CONNECTION, "proxy": "http://127.0.0.1:2"}}
+    outcome = playbooks.run(tasks, module_defaults=defaults)
+    for host in (HERE, THERE):
+        assert "127.0.0.1" in outcome.results[host, "read"]["msg"]

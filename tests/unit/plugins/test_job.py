@@ -1,0 +1,160 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressFile, ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
+    PATIENCE,
+    CommandWindow,
+    Files,
+    JobLost,
+    LocalWindow,
+    Window,
+    follow,
+    is_final,
+)
+
+STARTED = json.dumps({"started": True, "finished": False, "ansible_job_id": "j1"})
+DONE = json.dumps({"changed": True})
+
+
+def line(state: str) -> str:
+    return json.dumps({"time": 1, "subject": "logging", "state": state, "detail": ""}) + "\n"
+
+
+class Scripted(Window):
+    """Shows the same progress file as it grows; an error stands for a connection that fails."""
+
+    slowest = 0.5
+
+    def __init__(self, looks: Iterable[tuple[str, str] | Exception]) -> None:
+        self._looks = iter(looks)
+
+    def look(self, offset: int) -> tuple[str, str]:
+        look = next(self._looks)
+        if isinstance(look, Exception):
+            raise look
+        return look[0], look[1][offset:]
+
+    def remove(self) -> None:
+        raise AssertionError
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.slept.append(seconds)
+
+
+def followed(
+    looks: Iterable[tuple[str, str] | Exception], limit: float = 100
+) -> tuple[str, list[str], Clock, int]:
+    shown: list[ProgressLine] = []
+    clock, reconnects = Clock(), []
+    content = follow(
+        Scripted(looks),
+        limit,
+        shown.append,
+        reconnect=lambda: reconnects.append(1),
+        clock=lambda: clock.now,
+        sleep=clock.sleep,
+    )
+    return content, [one.state for one in shown], clock, len(reconnects)
+
+
+def test_every_change_is_shown_once_and_the_last_ones_too() -> None:
+    a, b, c = line("a"), line("b"), line("c")
+    looks = [(STARTED, ""), (STARTED, a), (STARTED, a + b[:9]), (STARTED, a + b), (DONE, a + b + c)]
+    content, shown, _, _ = followed(looks)
+    assert (content, shown) == (DONE, ["a", "b", "c"])
+
+
+def test_it_looks_soon_first_and_never_less_often_than_every_half_second() -> None:
+    _, _, clock, _ = followed([*[(STARTED, "")] * 40, (DONE, "")])
+    assert clock.slept[0] == 0.05
+    assert clock.slept == sorted(clock.slept)
+    assert clock.slept[-1] == 0.5
+
+
+def test_a_connection_may_fail_for_a_while() -> None:
+    failure = AnsibleConnectionFailure("reset by peer")
+    _, shown, _, reconnects = followed([(STARTED, line("a")), *[failure] * 5, (DONE, line("a") + line("b"))])
+    assert (shown, reconnects) == (["a", "b"], 5)
+
+
+def test_a_connection_may_not_fail_for_ever() -> None:
+    def looks() -> Iterable[tuple[str, str] | Exception]:
+        while True:
+            yield AnsibleConnectionFailure("reset by peer")
+
+    with pytest.raises(AnsibleConnectionFailure, match=f"{PATIENCE:.0f} seconds.*The job goes on by itself"):
+        followed(looks())
+
+
+def test_a_job_that_leaves_no_result_is_told_of() -> None:
+    def looks() -> Iterable[tuple[str, str] | Exception]:
+        while True:
+            yield STARTED, ""
+
+    with pytest.raises(JobLost, match="within 100 seconds"):
+        followed(looks())
+
+
+@pytest.mark.parametrize(
+    ("content", "final"),
+    [("", False), ("{", False), ("[]", False), (STARTED, False), (DONE, True), ('{"failed": true}', True)],
+)
+def test_what_counts_as_a_result(content: str, final: bool) -> None:
+    assert is_final(content) is final
+
+
+def test_a_local_window(tmp_path: Path) -> None:
+    files = Files(str(tmp_path / "result"), str(tmp_path / "progress"))
+    window = LocalWindow(files)
+    assert window.look(0) == ("", "")
+    ProgressFile(files.progress)("logging", "applying")
+    Path(files.result).write_text(STARTED)
+    result, progress = window.look(0)
+    assert result == STARTED
+    assert window.look(len(progress))[1] == ""
+    window.remove()
+    window.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_window_looks_the_same(tmp_path: Path) -> None:
+    import shlex
+    import subprocess
+
+    files = Files(str(tmp_path / "the result"), str(tmp_path / "progress"))
+    ProgressFile(files.progress)("logging", "applying")
+    Path(files.result).write_text(STARTED)
+
+    def run(command: str) -> str:
+        # A terminal in between ends lines its own way.
+        return subprocess.run(["sh", "-c", command], capture_output=True, text=True).stdout.replace(
+            "\n", "\r\n"
+        )
+
+    window = CommandWindow(files, run, shlex.quote)
+    assert window.look(0) == LocalWindow(files).look(0)
+    assert window.look(7) == LocalWindow(files).look(7)
+    window.remove()
+    assert list(tmp_path.iterdir()) == []
+    assert window.look(0) == ("", "")
+
+
+def test_an_answer_that_was_cut_off_counts_as_none() -> None:
+    with pytest.raises(AnsibleConnectionFailure):
+        CommandWindow(Files("a", "b"), lambda command: '{"changed": tr', str).look(0)
