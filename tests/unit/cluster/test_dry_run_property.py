@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +76,7 @@ def meta(place: str, name: str, labels: dict[str, str]) -> Object:
 
 
 small = st.dictionaries(st.sampled_from(["x", "y"]), st.sampled_from(["1", "2"]))
-metas = st.builds(meta, st.sampled_from(PLACES), st.sampled_from(NAMES), small)
+metas = st.builds(meta, st.sampled_from(["there", *PLACES]), st.sampled_from(NAMES), small)
 config_maps = st.builds(
     lambda meta, data: {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}, metas, small
 )
@@ -105,7 +106,7 @@ things = st.builds(
     },
     st.integers(1, 2),
     metas,
-    st.sampled_from([1, 2, "wrong"]),
+    st.sampled_from([1, 1, 2, 2, "wrong"]),
     st.lists(st.sampled_from("ij"), max_size=2),
 )
 namespaces = st.builds(
@@ -117,7 +118,8 @@ namespaces = st.builds(
     st.sampled_from(PLACES),
     small,
 )
-objects = st.one_of(config_maps, deployments, things, namespaces, st.builds(crd, st.integers(1, 2)))
+crds = st.builds(crd, st.integers(1, 2))
+objects = st.one_of(config_maps, config_maps, deployments, things, things, namespaces, crds)
 
 
 def address(obj: Object) -> tuple[str, str, str, str | None]:
@@ -150,13 +152,13 @@ steps: st.SearchStrategy[Step] = st.one_of(
         objects,
         st.sampled_from(["one", "two"]),
         st.booleans(),
-        st.sampled_from(["a", "b", "none"]),
+        st.sampled_from(["a", "a", "none"]),
     ),
     st.builds(lambda obj: lambda c: c.create(obj), objects),
     st.builds(lambda obj, patch: lambda c: c.patch(*address(obj), patch), objects, patches),
     st.builds(
         lambda obj, how: lambda c: c.delete(*address(obj), propagation=how),
-        objects,
+        st.one_of(config_maps, objects),
         st.sampled_from(["Background", "Orphan"]),
     ),
 )
@@ -182,13 +184,13 @@ def plain(obj: Object | None) -> Object | None:
     left_out = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
     kept = {key: value for key, value in obj["metadata"].items() if key not in left_out}
     entries = [
-        {key: value for key, value in entry.items() if key != "time"}
+        re.sub(r'"uid":"[^"]*"', "", str({key: value for key, value in entry.items() if key != "time"}))
         for entry in obj["metadata"].get("managedFields") or ()
     ]
     owners = [{**owner, "uid": ""} for owner in kept.pop("ownerReferences", ())]
     return {
         **obj,
-        "metadata": {**kept, "owners": owners, "fields": sorted(entries, key=lambda entry: str(entry))},
+        "metadata": {**kept, "owners": owners, "fields": sorted(entries)},
     }
 
 
@@ -216,8 +218,8 @@ def everything(cluster: Cluster) -> dict[str, Any]:
     return seen
 
 
-@settings(max_examples=120, deadline=None)
-@given(seeds, st.booleans(), st.lists(steps, min_size=1, max_size=8))
+@settings(max_examples=100, deadline=None)
+@given(seeds, st.booleans(), st.lists(steps, min_size=6, max_size=14))
 def test_it_reads_as_if_the_writes_had_been_made(
     objs: list[Object], with_crd: bool, todo: list[Step]
 ) -> None:
