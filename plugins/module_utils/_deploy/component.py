@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import CURRENT, Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import FAILED as BROKEN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Inventory,
     completed,
@@ -218,7 +219,8 @@ class ComponentWork:
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, "the run was cancelled while it waited")
         why = "" if result.ended == "failed" else f"not healthy after {self._patience():.0f} s: "
-        reasons = [diagnose(place.cluster, one) for one in result.unhealthy[:MOST_REASONS]]
+        broken = [one for one in result.unhealthy if one.health.state == BROKEN] or result.unhealthy
+        reasons = [diagnose(place.cluster, one) for one in broken[:MOST_REASONS]]
         trouble = [result.trouble] if result.trouble else []
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
 
