@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import sys
 import time
@@ -299,6 +300,14 @@ def test_the_collections_own_are_found_both_ways(tmp_path: Path) -> None:
     assert direct.problems == sent.problems == ()
     assert direct.searched == sent.searched
     assert direct.searched[0] == f"{own_folder().path} (kyma.lifecycle)"
+
+
+def test_the_collections_own_import_nothing_but_the_contract() -> None:
+    # Inside a packed module only what is imported statically is there, and they are sent along as files.
+    for path in Path(own_folder().path).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ansible_collections."):
+                assert node.module == CONTRACT, path
 
 
 def test_an_unknown_collection_is_listed_as_not_there() -> None:
