@@ -96,13 +96,50 @@ migrations:
       type: str
       sample: pre
     state:
-      description: How it ended.
+      description:
+        - How it ended, V(done), V(not_needed), V(warned) for what was done with a warning, V(blocked) where a
+          person has to do something, V(failed), V(timeout), V(cancelled), or V(skipped) after one that had to
+          be done before.
       type: str
       sample: done
+    verdict:
+      description:
+        - What its check said at first, V(needed), V(not_needed) or V(blocked). Empty if it said nothing.
+      type: str
+      sample: needed
+    evidence:
+      description: What in the cluster led to it.
+      type: str
+      sample: PersistentVolumeClaim kyma-system/storage-logging-loki-0 requests 10Gi, not 30Gi
+    error:
+      description: What failed, why, and what to do. Empty if nothing did.
+      type: str
+      sample: ""
     seconds:
       description: How long it took.
       type: float
       sample: 0.4
+    requests:
+      description: How many times it called the cluster.
+      type: int
+      sample: 5
+    slow:
+      description: Whether it had nothing to do, and yet took longer than 0.2 seconds to say so.
+      type: bool
+      sample: false
+    warnings:
+      description: What it told as a warning.
+      type: list
+      elements: str
+      sample: []
+    wrote:
+      description: Whether it was begun, so that it may have written something.
+      type: bool
+      sample: true
+    fatal:
+      description: Whether it fails its component, or the run if it is global.
+      type: bool
+      sample: false
 durations:
   description: How long each migration took, as rows of a table.
   returned: success

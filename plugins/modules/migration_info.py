@@ -80,6 +80,56 @@ migrations:
     evidence:
       description: What in the cluster led to it.
       type: str
+      sample: there is no PersistentVolumeClaim kyma-system/storage-logging-loki-0
+    error:
+      description: Why there is no verdict. Empty if there is one.
+      type: str
+      sample: ""
+    fatal:
+      description: Whether a deployment can't begin for it.
+      type: bool
+      sample: false
+    seconds:
+      description: How long the check took.
+      type: float
+      sample: 0.01
+    requests:
+      description: How many times the check called the cluster.
+      type: int
+      sample: 1
+    slow:
+      description: Whether there is nothing to do, and yet the check took longer than 0.2 seconds to say so.
+      type: bool
+      sample: false
+    description:
+      description: What it brings about.
+      type: str
+      sample: Loki's volume must hold 30Gi.
+    remove_in:
+      description: The release that no longer ships it. Empty where RV(migrations[].keep) says why.
+      type: str
+      sample: "2.12"
+    keep:
+      description: Why it stays for ever, or why no release can be named.
+      type: str
+      sample: ""
+    last_run:
+      description:
+        - The run in which it last had something to do, of those that are kept. Empty if there is none.
+      type: str
+      sample: 20261121-131854-a1b2c3
+    last_run_at:
+      description: When that run began, in UTC.
+      type: str
+      sample: "2026-11-21T13:18:54Z"
+    last_state:
+      description: How it ended there.
+      type: str
+      sample: done
+    last_seconds:
+      description: How long it took there.
+      type: float
+      sample: 0.4
 searched:
   description: The folders that were searched.
   returned: success

@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 
 REPO = Path(__file__).resolve().parents[3]
+CARRIED = "tests/integration/carrier/collection"
+FOREIGN = ("ANSIBLE_", "K8S_AUTH_", "KUBECONFIG", "PYTHONPATH")
 HERE, THERE = "here", "there"
 CONNECTION = {"host": "https://127.0.0.1:1", "api_key": "a-secret-key"}
 """Nobody answers there; nobody is asked."""
@@ -65,9 +67,7 @@ class Playbooks:
         inventory["all"]["hosts"][THERE]["ansible_python_interpreter"] = sys.executable
         (folder / "inventory" / "hosts.yml").write_text(json.dumps(inventory))
         self.environment = {
-            **{
-                name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_"))
-            },
+            **{name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)},
             "ANSIBLE_HOME": str(folder / "home"),
             "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
             "ANSIBLE_ASYNC_DIR": str(self.async_dir),
@@ -76,7 +76,6 @@ class Playbooks:
             "ANSIBLE_CALLBACKS_ENABLED": "kyma_test.carried.record,kyma.lifecycle.durations",
             "ANSIBLE_NOCOLOR": "1",
             "KYMA_TEST_RECORD": str(self.record),
-            "PYTHONPATH": "",
         }
 
     def start(
@@ -87,14 +86,12 @@ class Playbooks:
         path = self.folder / "book.yml"
         path.write_text(json.dumps(book))
         terminal, side = pty.openpty()
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), str(path), *self.arguments]
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), str(path)]
         process = subprocess.Popen(
             command, stdin=side, stdout=side, stderr=side, env=self.environment, cwd=self.folder
         )
         os.close(side)
         return process, terminal
-
-    arguments: tuple[str, ...] = ()
 
     def run(self, tasks: list[dict[str, Any]], hosts: str = f"{HERE},{THERE}", **play: Any) -> Outcome:
         """Run a play to its end."""
@@ -110,9 +107,6 @@ class Playbooks:
             entry = json.loads(line)
             outcome.results[entry["host"], entry["task"]] = entry["result"]
         return outcome
-
-
-CARRIED = "tests/integration/carrier/collection"
 
 
 def read_lines(terminal: int, seconds: float = 120.0) -> Iterator[tuple[float, str]]:

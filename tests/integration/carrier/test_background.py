@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,12 +127,10 @@ def test_a_job_that_is_killed_is_told_of(playbooks: Playbooks) -> None:
 
 
 def writer_of(path: str) -> int:
-    for process in os.listdir("/proc"):
-        if process.isdigit():
-            try:
-                files = [os.readlink(f"/proc/{process}/fd/{fd}") for fd in os.listdir(f"/proc/{process}/fd")]
-            except OSError:
-                continue
-            if path in files:
-                return int(process)
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if path in [str(file.readlink()) for file in (process / "fd").iterdir()]:
+                return int(process.name)
+        except OSError:
+            continue  # it has ended, or is somebody else's
     raise AssertionError(f"nobody writes {path}")

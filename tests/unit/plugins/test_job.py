@@ -157,4 +157,4 @@ def test_a_command_window_looks_the_same(tmp_path: Path) -> None:
 
 def test_an_answer_that_was_cut_off_counts_as_none() -> None:
     with pytest.raises(AnsibleConnectionFailure):
-        CommandWindow(Files("a", "b"), lambda command: '{"changed": tr', str).look(0)
+        CommandWindow(Files("a", "b"), lambda _: '{"changed": tr', str).look(0)

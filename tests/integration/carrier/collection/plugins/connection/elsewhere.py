@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A connection that is the local one, but does not say so: what leads elsewhere is tried without a second host."""
+"""A connection that is the local one and does not say so: what leads elsewhere, without a second host."""
 
 from __future__ import annotations
 

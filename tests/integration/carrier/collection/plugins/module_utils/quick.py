@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -30,7 +31,7 @@ def answer(task: Task) -> dict[str, Any]:
         "kubeconfig": os.environ.get("KUBECONFIG"),
         "said": f"the key is {task.params['api_key']}",
         "warnings": ["mind the gap"],
-        "program": os.path.basename(sys.argv[0]),
+        "program": Path(sys.argv[0]).name,
         "cluster": type(task.cluster).__name__,
     }
 
