@@ -163,9 +163,10 @@ plan:
               elements: str
             unverified:
               description:
-                - Why the API server could not validate it yet, for instance as its kind comes with this
-                  release. Empty if it has.
-              type: str
+                - Whether the API server could not validate it yet, as it depends on something that comes with this
+                  release, such as its kind or its namespace.
+              type: bool
+              sample: false
         dropped:
           description: Objects that the release no longer contains. They stay.
           type: list

@@ -19,8 +19,7 @@ PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 REPO = Path(__file__).resolve().parents[3]
 MODULES = sorted(path.stem for path in (REPO / "plugins/modules").glob("*.py"))
 OF_OTHERS = "kubernetes.core."
-DEFAULTS: dict[str, object] = dict.fromkeys(("elements", "default", "choices", "aliases"))
-DEFAULTS |= {"type": "str", "required": False}
+DEFAULTS = {
     "type": "str",
     "elements": None,
     "default": None,
