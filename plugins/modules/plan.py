@@ -163,8 +163,8 @@ plan:
               elements: str
             unverified:
               description:
-                - Whether the API server could not validate it yet, as it depends on something that comes with this
-                  release, such as its kind or its namespace.
+                - Whether the API server could not validate it yet, as it depends on something that comes with
+                  this release, such as its kind or its namespace.
               type: bool
               sample: false
         dropped:
