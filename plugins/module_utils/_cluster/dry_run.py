@@ -30,6 +30,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Invalid,
     KindNotServed,
     NotRehearsable,
 )
@@ -46,6 +48,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import depends_on
 
+ANY_NAMESPACE = "default"
+"""A namespace that every cluster has."""
 LONGEST_WATCH = 0.2
 """Seconds: nothing ever happens in a rehearsal, but who watches in a loop shall not spin."""
 
@@ -149,6 +153,7 @@ class DryRunCluster(Cluster):
             live = self._current(kind, ref)
             if live is None:
                 self._refuse_namespace("apply", kind, ref)
+                self._refuse_elsewhere(kind, ref, obj)
             after = self._write(kind).applied(live, obj, force=force)
             return self._unverified(ref, live, after, dry_run)
 
@@ -317,6 +322,37 @@ class DryRunCluster(Cluster):
     def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
         if ref.namespace:
             refuse_namespace(verb, kind, ref, self._lookup(Ref(*NAMESPACE, "", ref.namespace)))
+
+    def _refuse_elsewhere(self, kind: Kind, ref: Ref, obj: Object) -> None:
+        """Have the server validate what goes to a namespace that it lacks, as if it went to another one.
+
+        Only what it finds invalid counts: quotas and policies are another namespace's own.
+        """
+        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
+            return
+        refusal = self._refusal_elsewhere(obj, ref.name)
+        if refusal and self._inner.get(obj["apiVersion"], ref.kind, ref.name, ANY_NAMESPACE):
+            # It may have been taken for a change of what has the same name there.
+            refusal = self._refusal_elsewhere(obj, f"rehearsal-{secrets.token_hex(5)}")
+        if refusal:
+            told = refusal.api_message.replace(f"{ANY_NAMESPACE}/{ref.name}", f"{ref.namespace}/{ref.name}")
+            raise type(refusal)(
+                f"apply {ref}",
+                status=refusal.status,
+                reason=refusal.reason,
+                api_message=told,
+                causes=refusal.causes,
+            ) from refusal
+
+    def _refusal_elsewhere(self, obj: Object, name: str) -> Invalid | None:
+        meta = {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}
+        try:
+            self._inner.apply({**obj, "metadata": meta}, dry_run=True)
+        except Invalid as refusal:
+            return refusal
+        except ClusterError:
+            return None
+        return None
 
     def _pod(self, verb: str, name: str, namespace: str) -> Ref:
         kind = self._served("v1", "Pod")

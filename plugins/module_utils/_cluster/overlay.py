@@ -186,6 +186,12 @@ class Overlay:
         touched = any(other in self._changes for other in (ref, *deciding))
         return not (touched or new_place or namespace in self._wiped or self.redefined(kind))
 
+    def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:
+        """Whether the server knows the kind as it is, and nothing but the namespace is only here."""
+        change = self._changes.get(Ref(*NAMESPACE, "", ref.namespace))
+        known = self._inner.resource(kind.resource.api_version, ref.kind) is not None
+        return change is not None and change.before is None and known and not self.redefined(kind)
+
     def visible(self, obj: Object) -> Object | None:
         """An object of the cluster as the rehearsal sees it; None where its owner or its place is gone."""
         ref = ref_of(obj)

@@ -182,7 +182,13 @@ def _replace(cluster: Cluster, intent: Object, wait_until_gone: Callable[[str, R
     live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
     if live is not None:
         cluster.delete(
-            intent["apiVersion"], ref.kind, ref.name, ref.namespace, uid=live["metadata"].get("uid")
+            intent["apiVersion"],
+            ref.kind,
+            ref.name,
+            ref.namespace,
+            uid=live["metadata"].get("uid"),
+            # A StatefulSet takes its pods over by their names: they can run on.
+            propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
         )
         wait_until_gone(intent["apiVersion"], ref)
     answer = cluster.apply(intent)
