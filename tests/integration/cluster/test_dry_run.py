@@ -42,9 +42,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, bool]]:
 
 
 @pytest.fixture
-def overlay(
-    live_cluster: LiveCluster, namespace: str, sent: list[tuple[str, str, bool]]
-) -> Iterator[DryRunCluster]:
+def overlay(live_cluster: LiveCluster, sent: list[tuple[str, str, bool]]) -> Iterator[DryRunCluster]:
+    """A rehearsal; a test that wants a namespace names that first, as making one is a write."""
     sent.clear()
     yield DryRunCluster(live_cluster)
     assert [request for request in sent if request[0] != "GET" and not request[2]] == []
@@ -116,7 +115,7 @@ def test_a_whole_installation_is_rehearsed_and_nothing_is_there(
         overlay.apply({**widget, "bogus": 1})
 
 
-def test_several_steps(overlay: DryRunCluster, live_cluster: LiveCluster, namespace: str) -> None:
+def test_several_steps(namespace: str, overlay: DryRunCluster, live_cluster: LiveCluster) -> None:
     overlay.apply(deployment(namespace, "none:1"))
     overlay.with_field_manager("kubectl").patch(
         "apps/v1", "Deployment", "d", namespace, {"spec": {"replicas": 2}}
