@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A migration of the example's own: it is found because it lies in ``kyma_migrations`` beside the playbook."""
+"""A migration of the example's own, found because it lies in ``kyma_migrations`` beside the playbook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class PriceInCents(Migration):
         """Offers without the annotation call for it."""
         missing = self._without_cents(ctx)
         if missing:
-            return needed(f"{len(missing)} offers tell no price in cents, e.g. {missing[0]['metadata']['name']}")
+            first = missing[0]["metadata"]["name"]
+            return needed(f"{len(missing)} offers tell no price in cents, e.g. {first}")
         return not_needed("all offers tell their price in cents")
 
     def run(self, ctx: Context) -> None:

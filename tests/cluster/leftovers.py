@@ -23,7 +23,7 @@ PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2")
 
 def remove(run: Path, folder: Path, network: str) -> None:
     """End all that an engine with this folder of sockets started; take away its mounts and its network."""
-    for _ in range(50):
+    for _i in range(50):
         pids = [*_containers(run), *_processes(str(run))]
         if not pids:
             break
@@ -77,7 +77,9 @@ def _processes(text: str) -> list[int]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            program, _, arguments = (entry / "cmdline").read_bytes().decode(errors="replace").partition("\0")
+            program, _nul, arguments = (
+                (entry / "cmdline").read_bytes().decode(errors="replace").partition("\0")
+            )
             if f"{text}/" in arguments and program.rpartition("/")[2] in PROGRAMS:
                 found.append(int(entry.name))
     return found

@@ -233,7 +233,7 @@ def _kubernetes_images() -> list[str]:
 
 def _sandbox_image(node: Path) -> str:
     for line in (node / "etc/containerd/config.toml").read_text(encoding="utf-8").splitlines():
-        key, _, value = line.partition("=")
+        key, _separator, value = line.partition("=")
         if key.strip() == "sandbox_image":
             return value.strip().strip('"')
     raise ClusterError(

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 def free(count: int) -> list[int]:
     """Return so many different free ports of the loopback address."""
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        sockets = [stack.enter_context(socket.socket()) for _i in range(count)]
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         return [int(each.getsockname()[1]) for each in sockets]

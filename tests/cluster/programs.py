@@ -43,11 +43,11 @@ class Module:
         return " ".join(flags)
 
     def _filled(self, template: str) -> str:
-        module, _, part = template.partition("#")
+        module, _separator, part = template.partition("#")
         if not part:
             return template
         version = self.version(module)
-        major, minor, _ = version.removeprefix("v").split(".", 2)
+        major, minor, _patch = version.removeprefix("v").split(".", 2)
         return {"version": version, "major": major, "minor": minor}[part]
 
 

@@ -137,7 +137,7 @@ def group_version_table(document: Document) -> Table:
 def side_by_side(readers: Iterable[Callable[[], Document]], threads: int = 8) -> list[Document]:
     """Call all readers, some at a time, and give their answers in order; the first error is raised."""
     waiting = list(enumerate(readers))
-    answers: list[Document] = [{} for _ in waiting]
+    answers: list[Document] = [{} for _i in waiting]
     errors: list[BaseException] = []
     lock = threading.Lock()
     queue = iter(waiting)
@@ -153,7 +153,7 @@ def side_by_side(readers: Iterable[Callable[[], Document]], threads: int = 8) ->
             except BaseException as error:
                 errors.append(error)
 
-    helpers = [threading.Thread(target=work, daemon=True) for _ in range(min(threads, len(waiting)) - 1)]
+    helpers = [threading.Thread(target=work, daemon=True) for _i in range(min(threads, len(waiting)) - 1)]
     for helper in helpers:
         helper.start()
     work()

@@ -131,7 +131,7 @@ def as_text(field: Field) -> str:
     """The field as the server's messages write it, e.g. ``.spec.containers[name="a"].image``."""
     text = ""
     for element in field:
-        mark, _, rest = element.partition(":")
+        mark, _colon, rest = element.partition(":")
         if mark == "f":
             text += f".{rest}"
         elif mark == "k":

@@ -117,7 +117,7 @@ def merged(
     origin: str, contents: list[tuple[str, Mapping[str, Any]]], *, source: Mapping[str, Any] | None = None
 ) -> Kubeconfig:
     """Merge the contents of files, each with its path."""
-    tables: dict[str, dict[str, Entry]] = {section: {} for section, _ in SECTIONS}
+    tables: dict[str, dict[str, Entry]] = {section: {} for section, _key in SECTIONS}
     current = []
     for path, content in contents:
         folder = str(Path(path).absolute().parent) if path else ""
@@ -130,7 +130,7 @@ def merged(
                 tables[section].setdefault(str(entry["name"]), Entry(entry.get(key) or {}, folder))
     return Kubeconfig(
         origin=origin,
-        paths=tuple(path for path, _ in contents if path),
+        paths=tuple(path for path, _text in contents if path),
         source=source,
         current_contexts=tuple(current),
         **tables,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
     addressed,
@@ -65,7 +65,7 @@ class Request(NamedTuple):
 Reaction = Callable[[Cluster, Event], None]
 """What a controller does about a write: it gets a cluster whose calls are not recorded, and the event."""
 
-Exec = Callable[[str, str, Sequence[str], str | None], ExecResult]
+Exec: TypeAlias = "Callable[[str, str, Sequence[str], str | None], ExecResult]"
 """Answers an exec: name, namespace, command, container."""
 
 

@@ -55,7 +55,7 @@ class Overlay:
     def __init__(self, inner: Cluster) -> None:
         self._inner = inner
         self._lock = threading.RLock()
-        self._ref_locks = [threading.RLock() for _ in range(LOCKS)]
+        self._ref_locks = [threading.RLock() for _i in range(LOCKS)]
         self._changes: dict[Ref, Change] = {}
         self._kinds: dict[tuple[str, str], Kind | None] = {}
         self._crd_kinds: KindTable = {}

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.quantity import parse_quantity
 
-Lookup = Callable[[Ref], Object | None]
+Lookup: TypeAlias = "Callable[[Ref], Object | None]"
 
 
 class Problem(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
 
@@ -26,7 +26,7 @@ class Whole(Enum):
 Names = tuple[str, ...]
 """The field names down to a value; items of lists have none."""
 
-Shape = Whole | tuple[str, ...] | None
+Shape: TypeAlias = "Whole | tuple[str, ...] | None"
 """A list's keys, a way of being whole, or None: a map merges by field, a list is replaced."""
 
 Shapes = Callable[[Names], Shape]

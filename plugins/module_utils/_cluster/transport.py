@@ -198,7 +198,7 @@ class Transport:
                 all_headers = urllib3.HTTPHeaderDict(headers)
                 for name, value in self.identity(refused):
                     all_headers.add(name, value)
-                response = pool.urlopen(
+                response = pool.request(
                     method,
                     url,
                     body=payload,

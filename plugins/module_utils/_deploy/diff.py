@@ -62,7 +62,8 @@ def diff_of(before: Object | None, after: Object | None) -> dict[str, str]:
         after: the object as it will be, or None where it goes.
     """
     subject = after or before
-    assert subject is not None
+    if subject is None:
+        raise AssertionError("a difference has an object before, after or both")
     header = str(ref_of(subject))
     old, new = _without_secrets(before, after)
     return {

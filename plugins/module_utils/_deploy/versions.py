@@ -6,6 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 
 def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Sequence[str] = ()) -> str:
@@ -45,9 +49,5 @@ def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Seque
     return ""
 
 
-def _same_line(base: object, current: object) -> bool:
-    from packaging.version import Version
-
-    assert isinstance(base, Version)
-    assert isinstance(current, Version)
+def _same_line(base: Version, current: Version) -> bool:
     return current.release[: len(base.release)] == base.release

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
+from typing import TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -56,7 +57,7 @@ NOT_SERVED_LOOK_SECONDS = 2.0
 """After how long a CRD whose kind is not served is looked at for the reason."""
 
 OnChange = Callable[[Ref, Health], None]
-Judge = Callable[[Object | None], Health]
+Judge: TypeAlias = "Callable[[Object | None], Health]"
 
 
 @dataclass(frozen=True)

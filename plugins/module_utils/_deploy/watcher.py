@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -60,7 +60,7 @@ class Trouble:
     final: bool
 
 
-News = Sighting | Trouble
+News: TypeAlias = "Sighting | Trouble"
 Inbox = SimpleQueue[News]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 MANIFESTS = (".yaml", ".yml", ".json")
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -42,7 +43,7 @@ class Chart:
     values: tuple[Path, ...] = ()
 
 
-Found = Manifests | Kustomization | Chart
+Found: TypeAlias = "Manifests | Kustomization | Chart"
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,9 @@ def parse_override(override: str) -> Values:
     if "[" in path:
         raise refusal(f"the override of {path!r} names a list's item: write the list in a values file")
     value: Any = _WORDS[text] if text in _WORDS else int(text) if _INTEGER.fullmatch(text) else text
-    for key in reversed(keys):
+    for key in reversed(keys[1:]):
         value = {key: value}
-    assert isinstance(value, dict)
-    return value
+    return {keys[0]: value}
 
 
 def merged(layers: Iterable[Mapping[str, Any]]) -> Values:

@@ -100,7 +100,7 @@ class _Builder:
 
     def __iter__(self) -> Iterator[Document]:
         self._next()  # the stream's start
-        while type(self._next()) is self._events.DocumentStartEvent:
+        while isinstance(self._next(), self._events.DocumentStartEvent):
             self._anchors, self._duplicates = {}, []
             event = self._next()
             value = self._node(event)
@@ -118,7 +118,7 @@ class _Builder:
         elif kind is self._events.SequenceStartEvent:
             self._expect_tag(event, "tag:yaml.org,2002:seq")
             value = []
-            while type(item := self._next()) is not self._events.SequenceEndEvent:
+            while not isinstance(item := self._next(), self._events.SequenceEndEvent):
                 value.append(self._node(item))
         else:
             if event.anchor not in self._anchors:
@@ -134,8 +134,8 @@ class _Builder:
         if isinstance(result, Located):
             result.line = start.start_mark.line + 1
         merged: list[dict[str, Any]] = []
-        while type(event := self._next()) is not self._events.MappingEndEvent:
-            if type(event) is self._events.ScalarEvent and event.value == "<<" and event.implicit[0]:
+        while not isinstance(event := self._next(), self._events.MappingEndEvent):
+            if isinstance(event, self._events.ScalarEvent) and event.value == "<<" and event.implicit[0]:
                 merged += self._merge_sources(self._next())
                 continue
             key = self._key(event)

@@ -42,7 +42,7 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        return "\n".join(line for _, line in self.lines)
+        return "\n".join(line for _time, line in self.lines)
 
 
 class Playbooks:
@@ -102,7 +102,7 @@ class Playbooks:
             outcome = Outcome(process.wait(5), lines)
         except subprocess.TimeoutExpired:
             process.kill()
-            pytest.fail("ansible-playbook hangs:\n" + "\n".join(line for _, line in lines))
+            pytest.fail("ansible-playbook hangs:\n" + "\n".join(line for _time, line in lines))
         for line in self.record.read_text().splitlines() if self.record.exists() else ():
             entry = json.loads(line)
             outcome.results[entry["host"], entry["task"]] = entry["result"]
@@ -113,7 +113,7 @@ def read_lines(terminal: int, seconds: float = 120.0) -> Iterator[tuple[float, s
     """The lines of a terminal, each when it comes, until its other side is closed."""
     rest, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
-        ready, _, _ = select.select([terminal], [], [], 1.0)
+        ready, _writable, _broken = select.select([terminal], [], [], 1.0)
         if not ready:
             continue
         try:

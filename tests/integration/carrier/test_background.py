@@ -43,7 +43,7 @@ def test_every_change_reaches_the_terminal_within_two_seconds(playbooks: Playboo
         for seen, line in outcome.lines
     ]
     steps = [(seen, match) for seen, match in told if match]
-    assert [int(match[1]) for _, match in steps] == [0, 1, 2, 3, 4, 5]
+    assert [int(match[1]) for _time, match in steps] == [0, 1, 2, 3, 4, 5]
     assert all(seen - float(match[2]) < 2.0 for seen, match in steps)
     assert outcome.results[host, "work"]["changed"] is True
     assert leftovers(playbooks) == []
@@ -103,7 +103,7 @@ def test_poll_0_answers_with_the_job(playbooks: Playbooks, host: str) -> None:
 @BOTH
 def test_a_cancel_file_stops_it(playbooks: Playbooks, host: str) -> None:
     process, terminal = playbooks.start([slow("work", steps=100, pause=0.2)], host)
-    for _, line in read_lines(terminal):
+    for _time, line in read_lines(terminal):
         if "step 1 " in line:
             (progress,) = playbooks.async_dir.glob("kyma-*.progress")
             assert progress.stat().st_mode & 0o777 == 0o600
@@ -116,7 +116,7 @@ def test_a_cancel_file_stops_it(playbooks: Playbooks, host: str) -> None:
 
 def test_a_job_that_is_killed_is_told_of(playbooks: Playbooks) -> None:
     process, terminal = playbooks.start([slow("work", steps=100, pause=0.2)], HERE)
-    for _, line in read_lines(terminal):
+    for _time, line in read_lines(terminal):
         if "step 1 " in line:
             # By its open progress file: the one process that is surely this test's own.
             (progress,) = playbooks.async_dir.glob("kyma-*.progress")

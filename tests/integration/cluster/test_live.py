@@ -195,7 +195,7 @@ def test_watching(live_cluster: LiveCluster, namespace: str) -> None:
             break
     worker.join()
 
-    assert [kind for kind, _, _ in seen] == ["ADDED", "MODIFIED", "DELETED"]
+    assert [kind for kind, _name, _version in seen] == ["ADDED", "MODIFIED", "DELETED"]
     assert seen[0][2] - delays[0] < 0.2
 
 

@@ -478,7 +478,7 @@ def test_secrets_are_in_no_text_of_a_login() -> None:
 
 
 def test_connecting_makes_no_request() -> None:
-    with serve(lambda _: Reply({})) as server:
+    with serve(lambda _request: Reply({})) as server:
         cluster = connect({"host": server.url, "api_key": "x", "name": "other options are ignored"})
         assert server.seen == []
         assert cluster.requests == {}

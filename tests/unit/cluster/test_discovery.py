@@ -44,7 +44,7 @@ def test_two_requests_at_the_first_need_and_none_after() -> None:
     discovery = served.discovery()
     assert served.asked == []
 
-    for _ in range(3):
+    for _i in range(3):
         found = discovery.find("v1", "ConfigMap")
         role = discovery.find("rbac.authorization.k8s.io/v1", "ClusterRole")
 
@@ -63,7 +63,7 @@ def test_threads_share_one_fetch() -> None:
     served = Served({"/api": CORE, "/apis": slowly})
     discovery = served.discovery()
     found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.append(discovery.find("v1", "Pod"))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: found.append(discovery.find("v1", "Pod"))) for _i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -79,7 +79,7 @@ def test_a_miss_refreshes_once_in_half_a_second() -> None:
     discovery = served.discovery()
     discovery.find("v1", "Pod")
 
-    for _ in range(5):
+    for _i in range(5):
         assert discovery.find("example.org/v1", "Thing") is None
     assert len(served.asked) == 2
 

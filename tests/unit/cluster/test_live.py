@@ -60,7 +60,7 @@ def asked(server: ApiServer) -> list[Seen]:
 
 
 def test_get() -> None:
-    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
         assert asked(server)[0].path == "/api/v1/namespaces/n/configmaps/a"
         assert cluster.requests == {"GET": 3}
@@ -68,20 +68,20 @@ def test_get() -> None:
 
 def test_get_of_what_is_not_there_or_not_served_is_none() -> None:
     missing = status(404, "NotFound", 'configmaps "a" not found', name="a", kind="configmaps")
-    with talking_to(lambda _: missing) as (cluster, server):
+    with talking_to(lambda _request: missing) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") is None
         assert cluster.get("example.org/v1", "Thing", "a", "n") is None
         assert len(asked(server)) == 1
 
 
 def test_names_are_escaped_and_a_cluster_scoped_kind_takes_no_namespace() -> None:
-    with talking_to(lambda _: Reply({})) as (cluster, server):
+    with talking_to(lambda _request: Reply({})) as (cluster, server):
         cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "system:a/b", "ignored")
         assert asked(server)[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:a%2Fb"
 
 
 def test_a_namespaced_object_needs_its_namespace() -> None:
-    with talking_to(lambda _: Reply({})) as (cluster, server):
+    with talking_to(lambda _request: Reply({})) as (cluster, server):
         with pytest.raises(ClusterError, match="lives in a namespace"):
             cluster.get("v1", "ConfigMap", "a")
         assert asked(server) == []
@@ -115,7 +115,7 @@ def test_list_starts_over_in_one_piece_when_the_continue_token_has_run_out() -> 
             return Reply({"metadata": {"continue": "t"}, "items": [{"metadata": {"name": "a"}}]})
         return Reply({"metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "c"}}]})
 
-    with talking_to(script) as (cluster, _):
+    with talking_to(script) as (cluster, _seen):
         page = cluster.list("v1", "ConfigMap")
 
     assert [item["metadata"]["name"] for item in page.items] == ["c"]
@@ -124,7 +124,7 @@ def test_list_starts_over_in_one_piece_when_the_continue_token_has_run_out() -> 
 
 def test_list_of_metadata_alone() -> None:
     item = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"name": "a"}}
-    with talking_to(lambda _: Reply({"metadata": {}, "items": [item]})) as (cluster, server):
+    with talking_to(lambda _request: Reply({"metadata": {}, "items": [item]})) as (cluster, server):
         page = cluster.list("v1", "ConfigMap", metadata_only=True)
 
         assert page.items == [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]
@@ -132,7 +132,7 @@ def test_list_of_metadata_alone() -> None:
 
 
 def test_apply_sends_utf8_under_its_field_manager() -> None:
-    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
         obj = {**CONFIG_MAP, "data": {"x": "😀"}}
         cluster.with_field_manager("other").apply(obj, force=True, dry_run=True)
         cluster.apply(obj)
@@ -152,7 +152,7 @@ def test_apply_sends_utf8_under_its_field_manager() -> None:
 
 
 def test_create_patch_and_delete() -> None:
-    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
         cluster.create(CONFIG_MAP)
         cluster.patch("v1", "ConfigMap", "a", "n", {"data": None})
         cluster.patch("v1", "ConfigMap", "a", "n", [{"op": "remove", "path": "/x"}], subresource="status")
@@ -175,7 +175,7 @@ def test_create_patch_and_delete() -> None:
 
 
 def test_delete_of_what_is_not_there_is_false() -> None:
-    with talking_to(lambda _: status(404, "NotFound", "gone", name="a")) as (cluster, _):
+    with talking_to(lambda _request: status(404, "NotFound", "gone", name="a")) as (cluster, _seen):
         assert cluster.delete("v1", "ConfigMap", "a", "n") is False
 
 
@@ -190,14 +190,14 @@ def test_delete_of_what_is_not_there_is_false() -> None:
     ],
 )
 def test_answers_that_say_no(answer: Reply, error: type[Exception]) -> None:
-    with talking_to(lambda _: answer) as (cluster, server):
+    with talking_to(lambda _request: answer) as (cluster, server):
         with pytest.raises(error, match="apply ConfigMap n/a: "):
             cluster.apply(CONFIG_MAP)
         assert len(asked(server)) == 1
 
 
 def test_writes_of_unserved_kinds_say_so() -> None:
-    with talking_to(lambda _: Reply({})) as (cluster, server):
+    with talking_to(lambda _request: Reply({})) as (cluster, server):
         with pytest.raises(KindNotServed, match=r"Thing in example\.org/v1"):
             cluster.apply({"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "a"}})
         assert asked(server) == []
@@ -214,8 +214,9 @@ def test_warnings_are_handed_on() -> None:
     heard: list[tuple[str, str]] = []
     warning = ("Warning", '299 - "unknown field \\"spec.x\\"", 299 - "v1beta1 is deprecated"')
     with talking_to(
-        lambda _: Reply(CONFIG_MAP, headers=(warning,)), lambda action, text: heard.append((action, text))
-    ) as (cluster, _):
+        lambda _r: Reply(CONFIG_MAP, headers=(warning,)),
+        lambda action, text: heard.append((action, text)),
+    ) as (cluster, _seen):
         cluster.apply(CONFIG_MAP)
 
     assert heard == [
@@ -232,14 +233,14 @@ def test_a_read_survives_a_hiccup(hiccup: Reply) -> None:
 
 
 def test_a_create_that_may_have_happened_is_not_sent_again() -> None:
-    with talking_to(lambda _: Reply(None)) as (cluster, server):
+    with talking_to(lambda _request: Reply(None)) as (cluster, server):
         with pytest.raises(Unreachable, match=server.url):
             cluster.create(CONFIG_MAP)
         assert len(asked(server)) == 1
 
 
 def test_nobody_there() -> None:
-    with serve(lambda _: Reply({})) as server:
+    with serve(lambda _request: Reply({})) as server:
         url = server.url
     connection = Transport(Login(url, origin="context x of y"), retry=RetryPolicy(first_delay=0.001))
     with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
@@ -249,7 +250,10 @@ def test_nobody_there() -> None:
 
 def test_redirects_are_not_followed() -> None:
     elsewhere = Reply({}, 302, (("Location", "http://192.0.2.1/"),))
-    with talking_to(lambda _: elsewhere) as (cluster, _), pytest.raises(ApiError, match="HTTP 302"):
+    with (
+        talking_to(lambda _request: elsewhere) as (cluster, _seen),
+        pytest.raises(ApiError, match="HTTP 302"),
+    ):
         cluster.get("v1", "ConfigMap", "a", "n")
 
 
@@ -306,7 +310,7 @@ def test_watch_hides_bookmarks_and_goes_on_from_where_it_was() -> None:
     ids=["at once", "in the stream"],
 )
 def test_watch_says_when_the_past_is_gone(answer: Reply) -> None:
-    with talking_to(lambda _: answer) as (cluster, _), pytest.raises(Gone, match="too old"):
+    with talking_to(lambda _request: answer) as (cluster, _seen), pytest.raises(Gone, match="too old"):
         list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=1))
 
 
@@ -317,7 +321,7 @@ def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
         silence.wait(5)
         return Reply(None)
 
-    with talking_to(script) as (cluster, _):
+    with talking_to(script) as (cluster, _seen):
         cluster.resource("v1", "ConfigMap")
         started = time.monotonic()
         try:
@@ -330,7 +334,7 @@ def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
 
 
 def test_logs() -> None:
-    with talking_to(lambda _: Reply("one\ntwo ü\n".encode())) as (cluster, server):
+    with talking_to(lambda _request: Reply("one\ntwo ü\n".encode())) as (cluster, server):
         assert cluster.logs("p", "n", container="c", tail_lines=2) == "one\ntwo ü\n"
         assert asked(server)[0].path == "/api/v1/namespaces/n/pods/p/log"
         assert asked(server)[0].query == {"container": "c", "tailLines": "2"}
@@ -357,15 +361,15 @@ def test_answers_from_afar_may_be_compressed(monkeypatch: pytest.MonkeyPatch) ->
         assert request.header("Accept-Encoding") == "gzip"
         return Reply(gzip.compress(json.dumps(CONFIG_MAP).encode()), headers=(("Content-Encoding", "gzip"),))
 
-    with talking_to(script) as (cluster, _):
+    with talking_to(script) as (cluster, _seen):
         assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
 
 
 def test_threads_share_one_pool() -> None:
-    with talking_to(lambda _: Reply(CONFIG_MAP)) as (cluster, server):
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
         threads = [
-            threading.Thread(target=lambda: [cluster.get("v1", "ConfigMap", "a", "n") for _ in range(5)])
-            for _ in range(16)
+            threading.Thread(target=lambda: [cluster.get("v1", "ConfigMap", "a", "n") for _i in range(5)])
+            for _i in range(16)
         ]
         for thread in threads:
             thread.start()

@@ -147,7 +147,7 @@ class TestControllers:
         seen: list[tuple[str, str]] = []
         cluster = MemoryCluster()
         cluster.on_write(ready)
-        cluster.on_write(lambda _, event: seen.append((event.type, event.object["kind"])))
+        cluster.on_write(lambda _cluster, event: seen.append((event.type, event.object["kind"])))
         cluster.create(pod())
         read = cluster.get("v1", "Pod", "p", "default")
         assert read is not None
@@ -158,7 +158,7 @@ class TestControllers:
     def test_what_changes_nothing_is_no_write(self) -> None:
         seen: list[str] = []
         cluster = MemoryCluster(config_map(k="1"))
-        cluster.on_write(lambda _, event: seen.append(event.type))
+        cluster.on_write(lambda _cluster, event: seen.append(event.type))
         cluster.apply(config_map(k="1"))
         cluster.apply(config_map(k="2"), dry_run=True)
         assert seen == []

@@ -43,7 +43,7 @@ def container(messages: Sequence[bytes]) -> Iterator[tuple[LiveCluster, list[str
     heads: list[str] = []
 
     def answer() -> None:
-        connection, _ = listener.accept()
+        connection, _address = listener.accept()
         with connection:
             head = b""
             while b"\r\n\r\n" not in head:
@@ -91,33 +91,33 @@ def test_output_and_exit_code() -> None:
 
 
 def test_success() -> None:
-    with container([b"\x03" + SUCCESS]) as (cluster, _):
+    with container([b"\x03" + SUCCESS]) as (cluster, _seen):
         assert cluster.exec("p", "n", ["true"]).exit_code == 0
 
 
 def test_a_command_that_can_not_be_started() -> None:
     problem: dict[str, Any] = {"status": "Failure", "message": "no such file", "reason": "InternalError"}
     with (
-        container([b"\x03" + json.dumps(problem).encode()]) as (cluster, _),
+        container([b"\x03" + json.dumps(problem).encode()]) as (cluster, _seen),
         pytest.raises(ClusterError, match="run a command in Pod n/p: no such file"),
     ):
         cluster.exec("p", "n", ["nope"])
 
 
 def test_a_connection_that_breaks_off() -> None:
-    with container([b"\x01half"]) as (cluster, _), pytest.raises(ClusterError, match="broke off"):
+    with container([b"\x01half"]) as (cluster, _seen), pytest.raises(ClusterError, match="broke off"):
         cluster.exec("p", "n", ["sleep"])
 
 
 def test_an_answer_that_says_no() -> None:
-    with serve(lambda _: status(403, "Forbidden", "you may not")) as server:
+    with serve(lambda _request: status(403, "Forbidden", "you may not")) as server:
         cluster = LiveCluster(Transport(Login(server.url)))
         with pytest.raises(Forbidden, match="run a command in Pod n/p: you may not"):
             cluster.exec("p", "n", ["id"])
 
 
 def test_nobody_there() -> None:
-    with serve(lambda _: Reply({})) as server:
+    with serve(lambda _request: Reply({})) as server:
         url = server.url
     with pytest.raises(ClusterError, match=url):
         LiveCluster(Transport(Login(url))).exec("p", "n", ["id"])

@@ -74,8 +74,8 @@ def test_check_answers_for_plans_and_writes_nothing() -> None:
         [
             migration("missing"),
             migration("there"),
-            migration("stuck", check=lambda _: blocked("the disk is glued in"), component="kiali"),
-            migration("breaks", check=lambda _: needed(str(1 // 0))),
+            migration("stuck", check=lambda _request: blocked("the disk is glued in"), component="kiali"),
+            migration("breaks", check=lambda _request: needed(str(1 // 0))),
         ],
         setting(cluster),
     )
@@ -187,13 +187,15 @@ def test_what_waits_for_a_failed_one_is_skipped(on_failure: str) -> None:
 
 
 def test_blocked_does_not_run_and_is_fatal() -> None:
-    [outcome] = run([migration("stuck", check=lambda _: blocked("StorageClass x"), run=never)], setting())
+    [outcome] = run(
+        [migration("stuck", check=lambda _request: blocked("StorageClass x"), run=never)], setting()
+    )
     assert (outcome.state, outcome.fatal, outcome.wrote) == ("blocked", True, False)
     assert "StorageClass x" in outcome.error
 
 
 def test_after_run_the_check_must_agree() -> None:
-    [outcome] = run([migration("mark", run=lambda _: None)], setting())
+    [outcome] = run([migration("mark", run=lambda _request: None)], setting())
     assert outcome.state == "failed"
     assert outcome.error == ("it ran, and its check still says needed: there is no ConfigMap default/mark")
 
@@ -339,7 +341,7 @@ def test_unexpected_errors_are_told_with_type_message_and_place() -> None:
 
 @pytest.mark.parametrize("answer", [None, True, Verdict("maybe", "")])
 def test_a_check_that_returns_no_verdict_fails(answer: Any) -> None:
-    [outcome] = run([migration("vague", check=lambda _: answer)], setting())
+    [outcome] = run([migration("vague", check=lambda _request: answer)], setting())
     assert "instead of needed, not_needed or blocked" in outcome.error
 
 
@@ -394,7 +396,7 @@ def test_doing_nothing_slowly_is_flagged() -> None:
 
     migrations = [
         migration("ponders", check=ponder),
-        migration("quick", check=lambda _: not_needed("no")),
+        migration("quick", check=lambda _request: not_needed("no")),
         migration("works", run=work),
     ]
     assert [outcome.slow for outcome in run(migrations, setting())] == [True, False, False]

@@ -9,7 +9,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import T
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import with_own_python
 
-DEFINITION = TaskDefinition(lambda _: {}, {"limit": {"type": "int", "default": 20}})
+DEFINITION = TaskDefinition(lambda _request: {}, {"limit": {"type": "int", "default": 20}})
 
 
 def test_defaults_and_types() -> None:

@@ -34,7 +34,7 @@ def documented_options(name: str) -> dict[str, Any]:
     options = dict(documentation.get("options") or {})
     for fragment in documentation["extends_documentation_fragment"]:
         if not fragment.startswith(OF_OTHERS):
-            _, _, file, *part = fragment.split(".")
+            _namespace, _collection, file, *part = fragment.split(".")
             fragments = import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
             text = getattr(fragments, part[0].upper() if part else "DOCUMENTATION")
             options.update(yaml.safe_load(text).get("options") or {})
@@ -67,5 +67,5 @@ def test_every_module_is_in_the_action_group_and_has_its_carrier(name: str) -> N
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_and_returns_can_be_read(name: str) -> None:
     module = import_module(f"{PLUGINS}.modules.{name}")
-    assert all(f"kyma.lifecycle.{name}" in module.EXAMPLES for _ in yaml.safe_load(module.EXAMPLES))
+    assert all(f"kyma.lifecycle.{name}" in module.EXAMPLES for _i in yaml.safe_load(module.EXAMPLES))
     assert yaml.safe_load(module.RETURN)

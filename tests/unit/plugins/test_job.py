@@ -76,12 +76,12 @@ def followed(
 def test_every_change_is_shown_once_and_the_last_ones_too() -> None:
     a, b, c = line("a"), line("b"), line("c")
     looks = [(STARTED, ""), (STARTED, a), (STARTED, a + b[:9]), (STARTED, a + b), (DONE, a + b + c)]
-    content, shown, _, _ = followed(looks)
+    content, shown, _clock, _reconnects = followed(looks)
     assert (content, shown) == (DONE, ["a", "b", "c"])
 
 
 def test_it_looks_soon_first_and_never_less_often_than_every_half_second() -> None:
-    _, _, clock, _ = followed([*[(STARTED, "")] * 40, (DONE, "")])
+    _content, _shown, clock, _reconnects = followed([*[(STARTED, "")] * 40, (DONE, "")])
     assert clock.slept[0] == 0.05
     assert clock.slept == sorted(clock.slept)
     assert clock.slept[-1] == 0.5
@@ -89,7 +89,9 @@ def test_it_looks_soon_first_and_never_less_often_than_every_half_second() -> No
 
 def test_a_connection_may_fail_for_a_while() -> None:
     failure = AnsibleConnectionFailure("reset by peer")
-    _, shown, _, reconnects = followed([(STARTED, line("a")), *[failure] * 5, (DONE, line("a") + line("b"))])
+    _end, shown, _clock, reconnects = followed(
+        [(STARTED, line("a")), *[failure] * 5, (DONE, line("a") + line("b"))]
+    )
     assert (shown, reconnects) == (["a", "b"], 5)
 
 
@@ -157,4 +159,4 @@ def test_a_command_window_looks_the_same(tmp_path: Path) -> None:
 
 def test_an_answer_that_was_cut_off_counts_as_none() -> None:
     with pytest.raises(AnsibleConnectionFailure):
-        CommandWindow(Files("a", "b"), lambda _: '{"changed": tr', str).look(0)
+        CommandWindow(Files("a", "b"), lambda _request: '{"changed": tr', str).look(0)

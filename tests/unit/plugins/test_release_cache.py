@@ -27,7 +27,7 @@ def test_of_those_that_want_it_at_the_same_time_one_renders(tmp_path: Path) -> N
 
     threads = [
         threading.Thread(target=lambda: bundles.append(ReleaseCache(tmp_path).bundle("abc", render)))
-        for _ in range(4)
+        for _i in range(4)
     ]
     for thread in threads:
         thread.start()

@@ -48,14 +48,14 @@ def test_the_function_gets_everything() -> None:
 
 
 def test_a_deliberate_error_is_a_failed_result() -> None:
-    def function(_: Task) -> Result:
+    def function(_task: Task) -> Result:
         raise LifecycleError("the volume can't grow")
 
     assert called(function) == {"failed": True, "changed": False, "msg": "the volume can't grow"}
 
 
 def test_a_defect_is_not() -> None:
-    def function(_: Task) -> Result:
+    def function(_task: Task) -> Result:
         raise KeyError("oops")
 
     with pytest.raises(KeyError):
@@ -66,7 +66,7 @@ def test_warnings_of_the_server_are_told_once_each() -> None:
     connect = Warned(
         ("apply Pod a", "old"), ("apply Pod b", "old"), ("apply Pod b", "old"), ("get Pod c", "new")
     )
-    result = called(lambda _: {"warnings": ["ours"]}, connect)
+    result = called(lambda _request: {"warnings": ["ours"]}, connect)
     assert result["warnings"] == [
         "ours",
         "the API server warns: old (apply Pod a and 1 more)",

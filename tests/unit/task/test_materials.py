@@ -115,7 +115,9 @@ def test_without_a_release() -> None:
         ShippedMaterials(None).migrations()
 
 
-@pytest.mark.parametrize("spoil", [lambda data: data[:-20], lambda _: b"nonsense", lambda _: b""])
+@pytest.mark.parametrize(
+    "spoil", [lambda data: data[:-20], lambda _request: b"nonsense", lambda _request: b""]
+)
 def test_a_bundle_that_was_cut_off(
     release: ReleaseRequest, cache: ReleaseCache, spoil: Callable[[bytes], bytes]
 ) -> None:

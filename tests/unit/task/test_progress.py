@@ -34,7 +34,7 @@ def test_lines_of_several_threads_stay_whole(tmp_path: Path) -> None:
     progress = ProgressFile(tmp_path / "progress")
     threads = [
         threading.Thread(
-            target=lambda n=n: [progress(f"component-{n}", "at work", "x" * 300) for _ in range(50)]
+            target=lambda n=n: [progress(f"component-{n}", "at work", "x" * 300) for _i in range(50)]
         )
         for n in range(8)
     ]
