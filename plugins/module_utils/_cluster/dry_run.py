@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import secrets
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -160,7 +160,7 @@ class DryRunCluster(Cluster):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
         meta = obj["metadata"]
-        name = meta.get("name") or f"{meta.get('generateName') or ''}{secrets.token_hex(3)[:5]}"
+        name = meta.get("name") or f"{meta.get('generateName') or ''}{uuid.uuid4().hex[:5]}"
         ref = addressed(kind, name, meta.get("namespace"))
         with self._overlay.lock_of(ref):
             if self._asks_server("create", ref, kind, obj):
@@ -333,7 +333,7 @@ class DryRunCluster(Cluster):
         refusal = self._refusal_elsewhere(obj, ref.name)
         if refusal and self._inner.get(obj["apiVersion"], ref.kind, ref.name, ANY_NAMESPACE):
             # It may have been taken for a change of what has the same name there.
-            refusal = self._refusal_elsewhere(obj, f"rehearsal-{secrets.token_hex(5)}")
+            refusal = self._refusal_elsewhere(obj, f"rehearsal-{uuid.uuid4().hex[:10]}")
         if refusal:
             told = refusal.api_message.replace(f"{ANY_NAMESPACE}/{ref.name}", f"{ref.namespace}/{ref.name}")
             raise type(refusal)(

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import secrets
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
@@ -221,7 +221,7 @@ class MemoryCluster(Cluster):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
         meta = obj["metadata"]
-        name = meta.get("name") or meta["generateName"] + secrets.token_hex(3)[:5]
+        name = meta.get("name") or meta["generateName"] + uuid.uuid4().hex[:5]
         ref = addressed(kind, name, meta.get("namespace"))
         with self._call("create", ref, dry_run):
             self._refuse_namespace("create", kind, ref)
