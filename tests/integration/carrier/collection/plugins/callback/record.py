@@ -32,21 +32,21 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """A task has succeeded."""
-        self._record(result)
+        self._record(result, failed=False)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         """A task has failed."""
-        self._record(result)
+        self._record(result, failed=True)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """A host is out of reach."""
-        self._record(result)
+        self._record(result, failed=True)
 
-    def _record(self, result: Any) -> None:
+    def _record(self, result: Any, *, failed: bool) -> None:
         line = {
             "host": result._host.get_name(),
             "task": result._task.get_name(),
-            "result": {"failed": result.is_failed(), **json.loads(json.dumps(result._result, default=str))},
+            "result": {**json.loads(json.dumps(result._result, default=str)), "failed": failed},
         }
         with Path(os.environ["KYMA_TEST_RECORD"]).open("a") as file:
             file.write(json.dumps(line) + "\n")
