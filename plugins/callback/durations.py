@@ -36,12 +36,19 @@ options:
 """
 
 EXAMPLES = r"""
-# ansible.cfg
-[defaults]
-callbacks_enabled = kyma.lifecycle.durations
-
-[callback_kyma_lifecycle_durations]
-output = durations.json
+# Turn it on in ansible.cfg, and let it write a file, too:
+#
+#   [defaults]
+#   callbacks_enabled = kyma.lifecycle.durations
+#
+#   [callback_kyma_lifecycle_durations]
+#   output = durations.json
+- name: The same for one call, by the environment
+  ansible.builtin.command:
+    cmd: ansible-playbook site.yml
+  environment:
+    ANSIBLE_CALLBACKS_ENABLED: kyma.lifecycle.durations
+    KYMA_LIFECYCLE_DURATIONS_OUTPUT: durations.json
 """
 
 import json

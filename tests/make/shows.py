@@ -12,14 +12,14 @@ from .command import run
 from .environments import MAIN
 from .outcome import Outcome, failed, passed
 
-EXAMPLE = "examples/release"
+EXAMPLE = "examples/deploy.yml"
 
 
 def demo() -> Outcome:
     """Deploy the example release on a Kubernetes of its own."""
     cluster.up()
     code = run(
-        [MAIN.bin / "ansible-playbook", "kyma.lifecycle.deploy_kyma", "-e", f"kyma_release={EXAMPLE}"],
+        [MAIN.bin / "ansible-playbook", EXAMPLE],
         env={**MAIN.variables, "K8S_AUTH_KUBECONFIG": str(KUBECONFIG)},
     )
     return failed("the example release was not deployed") if code else passed()
