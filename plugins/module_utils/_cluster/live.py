@@ -232,6 +232,8 @@ class LiveCluster(Cluster):
                 describe("delete", kind, name, namespace),
                 "DELETE",
                 path_of(resource, namespace, name),
+                # Where there is a body the server obeys only that; the query is for who reads its audit log.
+                query=[("dryRun", "All" if dry_run else "")],
                 body=options,
                 repeatable=dry_run,
             )

@@ -174,6 +174,14 @@ def test_create_patch_and_delete() -> None:
         }
 
 
+def test_a_rehearsed_delete_says_so_in_its_body_and_to_audit_logs() -> None:
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        cluster.delete("v1", "ConfigMap", "a", "n", dry_run=True)
+        [delete] = asked(server)
+        assert json.loads(delete.body)["dryRun"] == ["All"]
+        assert delete.query == {"dryRun": "All"}
+
+
 def test_delete_of_what_is_not_there_is_false() -> None:
     with talking_to(lambda _request: status(404, "NotFound", "gone", name="a")) as (cluster, _seen):
         assert cluster.delete("v1", "ConfigMap", "a", "n") is False
