@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +17,8 @@ BUILD = ROOT / ".build"
 BIN = BUILD / "bin"
 KWOK_FILES = BUILD / "kwok"
 
-STATE = ROOT / ".cluster"
+STATE = Path(os.environ.get("KYMA_CLUSTER_DIR") or ROOT / ".cluster").absolute()
+"""Another folder is another cluster: tests that need one to themselves name their own."""
 KUBECONFIG = STATE / "kubeconfig"
 AUDIT_LOG = STATE / "audit.log"
 LOGS = STATE / "log"
