@@ -155,6 +155,8 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
         patch = merge_patch(before, plain)
         answer = cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
     reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
+    if ref.kind == "Secret":
+        reason = "it doesn't say more, as the server's answer quotes values"
     return Applied(
         ref,
         answer,

@@ -127,18 +127,16 @@ class ComponentWork:
             state, error = FAILED, str(failure)
         seconds = time.monotonic() - started
         self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s")
-        applied = self._applied.applied
-        created = sum(1 for one in applied if one.created and not one.replaced)
-        replaced = sum(1 for one in applied if one.replaced)
+        happened = [self._happened(one) for one in self._applied.applied]
         return ComponentOutcome(
             name=self._component.name,
             state=state,
             error=error,
             seconds=seconds,
             phases=self._phases,
-            created=created,
-            changed=sum(1 for one in applied if self._has_changed(one)) - created - replaced,
-            replaced=replaced,
+            created=happened.count("created"),
+            changed=happened.count("changed"),
+            replaced=happened.count("replaced"),
             objects=len(self._component.objects),
             migrations=tuple(self._migrations),
             warnings=tuple(self._warnings),
@@ -155,7 +153,9 @@ class ComponentWork:
         outcomes = self._place.migrate(self._component.name, phase)
         self._migrations += outcomes
         fatal = [
-            f"migration {one['id']}: {one['error'] or one['evidence']}" for one in outcomes if one["fatal"]
+            f"migration {one['id']}: {one['error'] or one['evidence']}"
+            for one in outcomes
+            if one["fatal"] and one["state"] != CANCELLED
         ]
         if fatal:
             raise _Stopped(FAILED, "; ".join(fatal))
@@ -236,22 +236,25 @@ class ComponentWork:
         if not self._place.recorded:
             return
         live = {one.ref: one.object for one in self._applied.applied}
-        for api_version, ref in _dropped_kinds(intent):
-            found = self._place.cluster.get(api_version, ref.kind, ref.name, ref.namespace)
-            if found is not None:
-                live[ref] = found
+        for entry in intent.entries:
+            if entry.dropped:
+                ref = entry.ref
+                found = self._place.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace)
+                if found is not None:
+                    live[ref] = found
         inventory = completed(intent, self._place.version, self._component.digest, live)
         write_inventory(self._place.cluster, inventory)
 
-    def _has_changed(self, answer: Applied) -> bool:
-        known = self._known.get(answer.ref)
-        return known is None or known.own != entry_of(answer.object).own
+    def _happened(self, answer: Applied) -> str:
+        if answer.replaced:
+            return "replaced"
+        known, now = self._known.get(answer.ref), entry_of(answer.object)
+        if known is not None and (known.uid, known.own) == (now.uid, now.own):
+            return "nothing"
+        same = known is not None and known.uid == now.uid
+        return "created" if answer.created and not same else "changed"
 
 
 def _told(result: WaitResult) -> str:
     told = [f"{one.ref}: {one.health.message or one.health.reason}" for one in result.unhealthy]
     return "; ".join(told[:MOST_REASONS]) or result.ended
-
-
-def _dropped_kinds(intent: Inventory) -> list[tuple[str, Ref]]:
-    return [(entry.api_version, entry.ref) for entry in intent.entries if entry.dropped]

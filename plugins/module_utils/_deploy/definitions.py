@@ -129,6 +129,7 @@ DEFINITIONS: tuple[Object, ...] = (
             "status": _object(
                 state=_STRING,
                 message=_STRING,
+                cancelled=_STRING,
                 finishedAt={"type": "string", "format": "date-time"},
                 seconds=_NUMBER,
                 components={"type": "object", "additionalProperties": _OPEN},

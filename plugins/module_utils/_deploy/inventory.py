@@ -165,6 +165,28 @@ def completed(intent: Inventory, version: str, digest: str, live: Mapping[Ref, O
     return replace(intent, version=version, digest=digest, entries=entries)
 
 
+def refreshed(inventory: Inventory, live: Mapping[Ref, Object]) -> Inventory:
+    """The inventory with its objects as controllers have left them since they were noted.
+
+    An object from which a person has taken a field of ours stays as it was noted, and so does one that was
+    made anew: or that would never again count as drift.
+    """
+
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import (
+        is_held_by_people,
+    )
+
+    def look(entry: Entry) -> Entry:
+        found = live.get(entry.ref)
+        if found is None or (now := entry_of(found)).uid != entry.uid:
+            return entry
+        if now.own != entry.own and is_held_by_people(found["metadata"].get("managedFields") or ()):
+            return entry
+        return replace(now, api_version=entry.api_version, dropped=entry.dropped)
+
+    return replace(inventory, entries=tuple(look(entry) for entry in inventory.entries))
+
+
 def kinds_of(inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
     """The kinds (apiVersion, kind) that have to be listed to see all objects of some inventories."""
     return sorted({(entry.api_version, entry.ref.kind) for inv in inventories for entry in inv.entries})

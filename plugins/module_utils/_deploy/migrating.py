@@ -14,10 +14,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Setting
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration, Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Component,
+    Migration,
+    Phase,
+)
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
@@ -38,11 +44,13 @@ class Migrating:
     Attributes:
         migrations: without those that the user skips.
         setting: what they share; its cluster is replaced by the one that is worked on.
+        problems: what the user asks for and can't be done, each in a sentence.
     """
 
     migrations: tuple[type[Migration], ...]
     setting: Setting
     cancellation: _Cancellation = field(default_factory=_Cancellation)
+    problems: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, task: Task, found: MigrationSet) -> Migrating:
@@ -60,7 +68,21 @@ class Migrating:
             cancel=cancellation.reasons.append,
         )
         wanted = tuple(one for one in found.migrations if one.id() not in skipped)
-        return cls(wanted, setting, cancellation)
+        return cls(wanted, setting, cancellation, tuple(_unknown(skipped, found)))
+
+    @classmethod
+    def usable(cls, task: Task) -> Migrating:
+        """The migrations of a task that acts.
+
+        Raises:
+            LifecycleError: something is wrong with them, so that none of them may run.
+        """
+        found = task.materials.migrations()
+        migrating = cls.of(task, found)
+        problems = [*found.problems, *migrating.problems]
+        if problems:
+            raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
+        return migrating
 
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
@@ -95,17 +117,26 @@ class Migrating:
             for inventory in inventories
             if inventory.component in installation.components and inventory.component != FOUNDATION
         }
+        taking_part = tuple(
+            one for one in self.migrations if one.component in (GLOBAL, *installation.components)
+        )
         setting = replace(
             self.setting,
             components=known,
             release=installation.version,
             profile=installation.profile,
         )
-        return replace(self, setting=setting)
+        return replace(self, migrations=taking_part, setting=setting)
 
-    def check(self, cluster: Cluster, component: str, phase: Phase) -> list[CheckResult]:
-        """The verdicts of the migrations of one component and phase."""
-        return self.check_these(self._of(component, phase), cluster)
+    def in_turn(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
+        """The migrations of one component and phase, each after those that must be done before it."""
+        waiting = self._of(component, phase)
+        turns: list[list[type[Migration]]] = []
+        while waiting:
+            left = {one.id() for one in waiting}
+            turns.append([one for one in waiting if left.isdisjoint(one.after)])
+            waiting = [one for one in waiting if not left.isdisjoint(one.after)]
+        return turns
 
     def check_all(self, cluster: Cluster) -> list[CheckResult]:
         """The verdicts of all migrations."""
@@ -138,6 +169,17 @@ class Migrating:
         """Whether a person or a migration has asked to stop."""
         return self.setting.cancelled()
 
+    @property
+    def cancel_reasons(self) -> list[str]:
+        """Why migrations have cancelled the deployment, each naming the migration."""
+        return self.cancellation.reasons
+
+    def take_cancel_reasons(self) -> list[str]:
+        """The same, and nothing is cancelled any more: a rehearsal goes on, to learn of all that blocks."""
+        taken = list(self.cancellation.reasons)
+        self.cancellation.reasons.clear()
+        return taken
+
     def _of(self, component: str, phase: Phase) -> list[type[Migration]]:
         return [one for one in self.migrations if one.component == component and one.phase == phase]
 
@@ -168,6 +210,17 @@ class LazyObjects(Sequence[Object]):
         if self._objects is None:
             self._objects = self._read()
         return self._objects
+
+
+def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:
+    known = sorted(one.id() for one in found.migrations)
+    return [
+        f"{one} is to be skipped (skip_migrations), and there is no such migration;"
+        f" there are {', '.join(known) or 'none at all'}"
+        for one in sorted(skipped)
+        # What can't be loaded is told by itself, and its id is not known.
+        if one not in known and not found.problems
+    ]
 
 
 def planned(result: CheckResult) -> MigrationPlan:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -45,6 +45,16 @@ def observe(cluster: Cluster) -> Observed:
 def read_installation(cluster: Cluster) -> Installation:
     """Which release the cluster has; an empty installation where nothing is recorded."""
     return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+
+
+def scope_of(cluster: Cluster) -> Callable[[str, str], bool | None]:
+    """What a cluster's discovery says of a kind (apiVersion, kind): whether it is namespaced, or None."""
+
+    def namespaced(api_version: str, kind: str) -> bool | None:
+        resource = cluster.resource(api_version, kind)
+        return resource.namespaced if resource else None
+
+    return namespaced
 
 
 def read_inventories(cluster: Cluster) -> dict[str, Inventory]:

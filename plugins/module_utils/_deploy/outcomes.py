@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
+
 SUCCEEDED = "succeeded"
 FAILED = "failed"
 NOT_STARTED = "not started"
@@ -62,27 +64,32 @@ class ComponentOutcome:
 
 def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The durations in a run's record as rows: ``kind``, ``name``, ``state`` and ``seconds``."""
-    rows: list[dict[str, Any]] = []
-    for kind in ("phase", "migration", "component"):
-        for name, entry in (run_status.get(f"{kind}s") or {}).items():
-            rows.append(
-                {
-                    "kind": kind,
-                    "name": name,
-                    "state": entry.get("state", ""),
-                    "seconds": float(entry.get("seconds", 0.0)),
-                    "slow": bool(entry.get("slow", False)),
-                }
-            )
-    return rows
+    return [
+        duration_of(kind, name, entry)
+        for kind in ("phase", "migration", "component")
+        for name, entry in (run_status.get(f"{kind}s") or {}).items()
+    ]
+
+
+def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """One row of durations, of what came of a phase, a migration or a component."""
+    return {
+        "kind": kind,
+        "name": name,
+        "state": entry.get("state", ""),
+        "seconds": float(entry.get("seconds", 0.0)),
+        "slow": bool(entry.get("slow", False)),
+    }
 
 
 def failures_of(run_status: Mapping[str, Any]) -> list[str]:
     """Everything that failed in a run, each in a sentence."""
     found: list[str] = []
+    if run_status.get("cancelled"):
+        found.append(f"cancelled by {run_status['cancelled']}")
     for name, entry in (run_status.get("migrations") or {}).items():
         # A component's own migrations are told by the component's error.
-        if entry.get("component") == "global" and entry.get("state") in ("failed", "timeout", "blocked"):
+        if entry.get("component") == GLOBAL and entry.get("fatal"):
             found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
     for name, entry in (run_status.get("components") or {}).items():
         if entry.get("state") == FAILED:
@@ -93,6 +100,6 @@ def failures_of(run_status: Mapping[str, Any]) -> list[str]:
 
 
 def unfinished(planned: Iterable[str], run_status: Mapping[str, Any]) -> list[str]:
-    """Components that a run was to work on and that it never came to."""
+    """Components that a run was to work on and that it never came to, each in a sentence."""
     known = run_status.get("components") or {}
-    return [name for name in planned if name not in known]
+    return [f"component {name}: never started" for name in planned if name not in known]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +67,14 @@ def resolve_conflict(
     if not causes:
         return None
     return Resolution(remaining, force, tuple(ceded))
+
+
+def is_held_by_people(managed_fields: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a person has written an object itself, by its ``managedFields``."""
+    return any(
+        str(entry.get("manager")).startswith(INTERACTIVE_MANAGERS) and not entry.get("subresource")
+        for entry in managed_fields
+    )
 
 
 def remove_field(obj: Object, path: str) -> bool:

@@ -21,12 +21,10 @@ class PlanRequest:
     """What a user asks for beside the release itself.
 
     Attributes:
-        profile: of the release, or empty.
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
     """
 
-    profile: str
     policy: Policy
     roles: Mapping[str, str]
 

@@ -33,12 +33,13 @@ def make_plan(
     """
     digest = materials.fingerprint()
     observed = observe(cluster)
-    if not found.problems and _is_as_deployed(observed, digest):
+    if not found.problems and not migrating.problems and _is_as_deployed(observed, digest):
         deployed = migrating.over_deployed(
             observed.installation, observed.inventories.values(), materials.content
         )
         verdicts = [planned(result) for result in deployed.check_all(cluster)]
-        if all(verdict.verdict == "not_needed" for verdict in verdicts):
+        cancelled = migrating.take_cancel_reasons()
+        if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
             return _nothing_to_do(observed, verdicts, found)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal

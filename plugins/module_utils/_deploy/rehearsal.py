@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
@@ -43,6 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     stages_of,
     waves_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
@@ -77,7 +78,7 @@ class Rehearsal:
         self._found = found
         self._observed = observed
         self._digest = digest
-        self._desired = desired_of(release, self._scope)
+        self._desired = desired_of(release, scope_of(self._overlay))
         self._migrating = migrating.over(self._desired.components, release)
         self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
         self._verdicts: list[MigrationPlan] = []
@@ -106,10 +107,6 @@ class Rehearsal:
             warnings=release.warnings,
         )
 
-    def _scope(self, api_version: str, kind: str) -> bool | None:
-        resource = self._overlay.resource(api_version, kind)
-        return resource.namespaced if resource else None
-
     def _release_problems(self, desired: Desired) -> list[str]:
         installation = self._observed.installation
         version = upgrade_problem(
@@ -120,6 +117,7 @@ class Rehearsal:
             *needs_problems(self._release.components),
             *desired.problems,
             *self._found.problems,
+            *self._migrating.problems,
         ]
 
     def _component(self, component: DesiredComponent) -> ComponentPlan:
@@ -181,20 +179,27 @@ class Rehearsal:
         """Rehearse the migrations of one component and phase; whether any is needed."""
         if self._found.problems:
             return False
-        needed = False
-        for result in self._migrating.check(self._overlay, component, phase):
-            verdict = planned(result)
-            writes: tuple[ObjectChange, ...] = ()
-            if result.fatal:
-                self._blockers.append(Blocker(component, f"migration {verdict.id}: {verdict.evidence}"))
-            elif verdict.verdict == "needed":
-                needed = True
-                error = self._migrating.rehearse(self._overlay, verdict.id)
-                if error:
-                    self._blockers.append(Blocker(component, f"migration {verdict.id}, rehearsed: {error}"))
-                writes = self._changes({}, set())
-            self._verdicts.append(verdict.with_writes(writes))
-        return needed
+        verdicts = [
+            self._rehearse_migration(result)
+            for turn in self._migrating.in_turn(component, phase)
+            for result in self._migrating.check_these(turn, self._overlay)
+        ]
+        self._verdicts += verdicts
+        return any(verdict.verdict == "needed" for verdict in verdicts)
+
+    def _rehearse_migration(self, result: CheckResult) -> MigrationPlan:
+        verdict = planned(result)
+        problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
+        # Taken at once, as nothing is rehearsed any more once the deployment is cancelled.
+        reasons = self._migrating.take_cancel_reasons()
+        if verdict.verdict == "needed" and not problems and not reasons:
+            error = self._migrating.rehearse(self._overlay, verdict.id)
+            problems += [f"migration {verdict.id}, rehearsed: {error}"] if error else []
+            reasons += self._migrating.take_cancel_reasons()
+            verdict = verdict.with_writes(self._changes({}, set()))
+        problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
+        self._blockers += [Blocker(result.component, problem) for problem in problems]
+        return verdict
 
     def _orphans(self) -> list[ComponentPlan]:
         return [

@@ -13,15 +13,24 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+    scope_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     ENDS,
     FAILED,
     NOT_STARTED,
     SUCCEEDED,
     ComponentOutcome,
+    duration_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    note,
+    read_run,
+    write_installation,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
@@ -44,21 +53,18 @@ class _Deployment:
         self._run: str = params["run"] or ""
         self._names: list[str] = params["names"]
         release = task.materials.release()
-        self._desired = desired_of(release, self._scope)
+        self._desired = desired_of(release, scope_of(task.cluster))
         self._refuse_bad_names(self._desired)
         self._status = self._status_so_far()
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        found = task.materials.migrations()
-        if found.problems:
-            raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(found.problems))
-        migrating = Migrating.of(task, found).over(self._desired.components, release)
+        self._migrating = Migrating.usable(task).over(self._desired.components, release)
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,
             policy=policy_of(params),
-            migrate=migrating.run,
+            migrate=self._migrating.run,
             progress=task.progress,
-            cancelled=lambda: task.cancelled() or migrating.cancelled(),
+            cancelled=self._migrating.cancelled,
             timeout=float(params["timeout"]),
             version=release.version,
             inventories=read_inventories(task.cluster),
@@ -69,12 +75,28 @@ class _Deployment:
 
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and tell of those that may not."""
+        self._forget_the_release()
         entries = [c.entry for c in self._desired.components.values() if c.name in self._names]
         for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
             waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
             if waves:
                 self._work_on(waves, phase)
         return list(self._outcomes.values())
+
+    def _forget_the_release(self) -> None:
+        """Outside of a run: the cluster no longer has all of its release as that was rendered."""
+        known = self._place.inventories
+        same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
+        if self._run or same:
+            return
+        installation = read_installation(self._task.cluster)
+        if installation.digest:
+            write_installation(self._task.cluster, replace(installation, digest=""))
+
+    @property
+    def cancelled_by(self) -> str:
+        """The migrations that have cancelled the deployment, with their reasons; mostly empty."""
+        return "; ".join(self._migrating.cancel_reasons)
 
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
@@ -104,7 +126,7 @@ class _Deployment:
         return outcome
 
     def _why_not(self, name: str) -> str:
-        if self._place.cancelled():
+        if self._status.get("cancelled") or self._place.cancelled():
             return "the run was cancelled before"
         entry = self._desired.components[name].entry
         states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
@@ -118,10 +140,6 @@ class _Deployment:
         if self._phase("global pre").get("state") == FAILED:
             return "a global migration failed"
         return ""
-
-    def _scope(self, api_version: str, kind: str) -> bool | None:
-        resource = self._task.cluster.resource(api_version, kind)
-        return resource.namespaced if resource else None
 
     def _refuse_bad_names(self, desired: Desired) -> None:
         unknown = [name for name in self._names if name not in desired.components]
@@ -145,6 +163,8 @@ class _Deployment:
         status: dict[str, Any] = {"components": {outcome.name: outcome.as_result()}}
         if outcome.migrations:
             status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
+        if self.cancelled_by:
+            status["cancelled"] = self.cancelled_by
         note(self._task.cluster, self._run, status)
 
 
@@ -157,7 +177,8 @@ def component(task: Task) -> Result:
             "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what changes",
         }
     with Reminder(task.progress, ENDS) as progress:
-        outcomes = _Deployment(replace(task, progress=progress)).work()
+        deployment = _Deployment(replace(task, progress=progress))
+        outcomes = deployment.work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
@@ -167,7 +188,9 @@ def component(task: Task) -> Result:
         "warnings": [f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings],
     }
     if failed:
-        result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
+        cancelled = [f"cancelled by {deployment.cancelled_by}"] if deployment.cancelled_by else []
+        told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
+        result["msg"] = "\n".join([*cancelled, *told])
         result["failed"] = not task.params["run"]
     return result
 
@@ -180,15 +203,8 @@ def _has_changed(outcome: ComponentOutcome) -> bool:
 def _durations(outcomes: list[ComponentOutcome]) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     for outcome in outcomes:
-        rows += [
-            {"kind": "migration", "name": one["id"], "state": one["state"], "seconds": one["seconds"]}
-            for one in outcome.migrations
-        ]
-        if outcome.state != NOT_STARTED:
-            seconds = round(outcome.seconds, 3)
-            rows.append(
-                {"kind": "component", "name": outcome.name, "state": outcome.state, "seconds": seconds}
-            )
+        rows += [duration_of("migration", one["id"], one) for one in outcome.migrations]
+        rows.append(duration_of("component", outcome.name, outcome.as_result()))
     return rows
 
 

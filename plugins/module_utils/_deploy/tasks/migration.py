@@ -13,10 +13,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import FAILED, SUCCEEDED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import scope_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    FAILED,
+    SUCCEEDED,
+    duration_of,
+    failures_of,
+    unfinished,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
@@ -30,16 +38,9 @@ def migrating_of(task: Task, cluster: Cluster) -> Migrating:
     Raises:
         LifecycleError: something is wrong with a migration that was found, or with the release.
     """
-    found = task.materials.migrations()
-    if found.problems:
-        raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(found.problems))
-
-    def scope(api_version: str, kind: str) -> bool | None:
-        resource = cluster.resource(api_version, kind)
-        return resource.namespaced if resource else None
-
+    migrating = Migrating.usable(task)
     release = task.materials.release()
-    return Migrating.of(task, found).over(desired_of(release, scope).components, release)
+    return migrating.over(desired_of(release, scope_of(cluster)).components, release)
 
 
 def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]) -> list[type[Migration]]:
@@ -72,29 +73,50 @@ def migration(task: Task) -> Result:
     migrating = migrating_of(task, overlay or task.cluster)
     wanted = chosen(migrating, params, (params["id"],) if params["id"] else ())
     outcomes: list[Mapping[str, Any]] = []
+    why_not = _why_not(task)
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
-        outcomes += migrating.run_these(here, overlay)
+        outcomes += _not_started(here, why_not) if why_not else migrating.run_these(here, overlay)
     failed = [one for one in outcomes if one["fatal"]]
     result: Result = {
         "changed": any(one["state"] in WRITTEN and one["wrote"] for one in outcomes),
         "migrations": [dict(one) for one in outcomes],
-        "durations": [
-            {"kind": "migration", "name": one["id"], "state": one["state"], "seconds": one["seconds"]}
-            for one in outcomes
-        ],
+        "durations": [duration_of("migration", one["id"], one) for one in outcomes],
         "warnings": [f"{one['id']}: {warning}" for one in outcomes for warning in one["warnings"]],
     }
     if overlay is not None and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
     if params["run"] and not task.check_mode:
-        _note(task, outcomes, time.monotonic() - started)
-    if failed:
-        result["msg"] = "\n".join(
-            f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed
-        )
+        _note(task, outcomes, migrating.cancel_reasons, time.monotonic() - started)
+    told = [f"cancelled by {reason}" for reason in migrating.cancel_reasons]
+    told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
+    if told:
+        result["msg"] = "\n".join(told)
         result["failed"] = not params["run"]
     return result
+
+
+def _why_not(task: Task) -> str:
+    """Why the migrations of a run may not start; empty where they may."""
+    params = task.params
+    if not params["run"] or task.check_mode:
+        return ""
+    record = read_run(task.cluster, params["run"])
+    status = record.get("status") or {}
+    if status.get("cancelled"):
+        return f"the run was cancelled by {status['cancelled']}"
+    if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
+        return ""
+    # Those after the whole deployment only run where all of it succeeded.
+    failures = [*failures_of(status), *unfinished(record["spec"].get("components") or (), status)]
+    return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
+
+
+def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, Any]]:
+    return [
+        Outcome(one.id(), one.component, one.phase.value, SKIPPED, error=f"not started, as {why}").as_result()
+        for one in migrations
+    ]
 
 
 def _overlay(cluster: Cluster) -> Any:
@@ -103,8 +125,10 @@ def _overlay(cluster: Cluster) -> Any:
     return DryRunCluster(cluster)
 
 
-def _note(task: Task, outcomes: list[Mapping[str, Any]], seconds: float) -> None:
+def _note(task: Task, outcomes: list[Mapping[str, Any]], cancel_reasons: list[str], seconds: float) -> None:
     status: dict[str, Any] = {"migrations": {one["id"]: dict(one) for one in outcomes}}
+    if cancel_reasons:
+        status["cancelled"] = "; ".join(cancel_reasons)
     if task.params["component"] == GLOBAL and task.params["phase"]:
         state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
         status["phases"] = {f"global {task.params['phase']}": {"state": state, "seconds": round(seconds, 3)}}

@@ -23,7 +23,7 @@ def plan(task: Task) -> Result:
     """Plan a deployment; with a blocker the task fails, and nothing was written."""
     params = task.params
     found = task.materials.migrations()
-    request = PlanRequest(params["profile"] or "", policy_of(params), params["component_roles"])
+    request = PlanRequest(policy_of(params), params["component_roles"])
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
     if made.blockers:
         return {

@@ -16,7 +16,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import completed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -61,13 +61,13 @@ def _begin(task: Task) -> Result:
             "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
         )
     task.progress("run", "starting", f"Kyma {plan['version']}")
-    _bring_definitions(task.cluster)
     before = read_installation(task.cluster)
     if before.resource_version != plan["basis"]:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         )
+    _bring_definitions(task.cluster)
     name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
     taking_part = [name for stage in plan["stages"] for name in stage["components"]]
     spec = {
@@ -81,7 +81,7 @@ def _begin(task: Task) -> Result:
         "components": taking_part,
         "allComponents": [c["name"] for c in plan["components"] if c["action"] != "orphaned"],
     }
-    create_run(task.cluster, name, spec)
+    # First, as it is refused where somebody was quicker.
     write_installation(
         task.cluster,
         Installation(
@@ -95,6 +95,7 @@ def _begin(task: Task) -> Result:
             resource_version=before.resource_version,
         ),
     )
+    create_run(task.cluster, name, spec)
     return {"changed": True, "run": name}
 
 
@@ -114,10 +115,7 @@ def _end(task: Task) -> Result:
     cluster, name = task.cluster, task.params["run"]
     record = read_run(cluster, name)
     spec, status = record["spec"], record.get("status") or {}
-    failures = failures_of(status)
-    failures += [
-        f"component {left}: never started" for left in unfinished(spec.get("components") or (), status)
-    ]
+    failures = [*failures_of(status), *unfinished(spec.get("components") or (), status)]
     _note_as_they_are_now(cluster, status)
     seconds = _seconds_since_start(spec)
     state = FAILED if failures else SUCCEEDED
@@ -166,7 +164,7 @@ def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any]) -> None:
     inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
     live = read_metadata(cluster, inventories)
     for before in inventories:
-        after = completed(before, before.version, before.digest, live)
+        after = refreshed(before, live)
         if after != before:
             write_inventory(cluster, after)
 

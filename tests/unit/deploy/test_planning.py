@@ -1,0 +1,574 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What plans say, and what they cost: on the in-memory cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    blocked,
+    needed,
+    not_needed,
+)
+from tests.unit.deploy.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    job,
+    only_reads,
+    release,
+    secret,
+)
+
+HANDFUL = 6
+"""How many requests a plan with nothing to do may make beside one per kind."""
+
+
+def kyma(version: str = "2.9", **more: Any) -> Release:
+    """A release of a prerequisite, two components that need nothing, and one that needs another."""
+    logging = [
+        config_map("settings", level=more.pop("level", "info")),
+        deployment("loki"),
+        secret("s", k="v"),
+    ]
+    components = {
+        "istio": (ComponentEntry("istio", "istio-system", prerequisite=True), [deployment("istiod")]),
+        "logging": [*logging, *more.pop("logging", ())],
+        "monitoring": [deployment("prometheus"), job("setup")],
+        "gateway": (
+            ComponentEntry("gateway", "kyma-system", needs=("monitoring",)),
+            [custom("Gateway", "kyma", host=more.pop("host", "a"))],
+        ),
+        **more.pop("components", {}),
+    }
+    for gone in more.pop("without", ()):
+        del components[gone]
+    return release(version, components, crds=[crd("Gateway")], **more)
+
+
+def actions(planned: Result) -> dict[str, str]:
+    assert "plan" in planned, planned
+    return {one["name"]: one["action"] for one in planned["plan"]["components"]}
+
+
+def changes(planned: Result, component: str) -> dict[str, tuple[str, list[str]]]:
+    [found] = [one for one in planned["plan"]["components"] if one["name"] == component]
+    return {f"{one['kind']} {one['name']}": (one["action"], one["fields"]) for one in found["changes"]}
+
+
+def deployed(given: Release | None = None, *migrations: type[Migration]) -> Deployer:
+    """Somebody who has just deployed a release."""
+    someone = deployer(given or kyma(), *migrations)
+    ended = someone.deploy()
+    assert ended["state"] == "succeeded", ended
+    someone.results.clear()
+    someone.materials.read.clear()
+    return someone
+
+
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
+def edit(someone: Deployer, api_version: str, kind: str, name: str, patch: dict[str, Any]) -> None:
+    """What a person does with kubectl."""
+    someone.cluster.with_field_manager("kubectl-edit").patch(api_version, kind, name, "kyma-system", patch)
+
+
+class Looks(Migration):
+    """Looks at what one component consists of."""
+
+    component = "logging"
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        names = [obj["metadata"]["name"] for obj in ctx.components["logging"].objects]
+        return not_needed(f"logging has {', '.join(names)}")
+
+    def run(self, ctx: Context) -> None:
+        raise AssertionError(ctx)
+
+
+def writes_config_map(
+    component: str, phase: Phase, made: str, *, only_with: str = "", **attributes: Any
+) -> type[Migration]:
+    """A migration that makes a ConfigMap, and is only needed where another one is there."""
+
+    def check(_self: Migration, ctx: Context) -> Verdict:
+        if ctx.cluster.get("v1", "ConfigMap", made, "default"):
+            return not_needed(f"{made} is there")
+        if only_with and not ctx.cluster.get("v1", "ConfigMap", only_with, "default"):
+            return not_needed(f"{only_with} is not there")
+        return needed(f"{made} is missing")
+
+    def run(_self: Migration, ctx: Context) -> None:
+        found = config_map(made, by=component)
+        ctx.cluster.apply({**found, "metadata": {"name": made, "namespace": "default"}})
+
+    body = {
+        "component": component,
+        "phase": phase,
+        "name": f"make-{made}",
+        "keep": "for tests",
+        "check": check,
+        "run": run,
+        **attributes,
+    }
+    return type(f"Make{made.title()}", (Migration,), body)
+
+
+# A first deployment.
+
+
+def test_on_an_empty_cluster_everything_is_to_be_created() -> None:
+    planned = deployer(kyma()).plan()
+    assert set(actions(planned).values()) == {"install"}
+    assert changes(planned, "foundation") == {
+        "Namespace istio-system": ("create", []),
+        "Namespace kyma-system": ("create", []),
+        "CustomResourceDefinition gateways.example.com": ("create", []),
+    }
+    assert planned["plan"]["needed"]
+    assert planned["changed"]
+    assert planned["plan"]["waves"] == [["foundation"], ["istio"], ["logging", "monitoring"], ["gateway"]]
+    assert len(planned["diff"]) == 3 + 1 + 3 + 2 + 1
+    assert planned["summary"][0] == "Kyma 2.9:"
+    assert any("install   gateway" in line and "1 to create" in line for line in planned["summary"])
+
+
+def test_what_depends_on_the_releases_own_definitions_is_unverified_and_blocks_nothing() -> None:
+    planned = deployer(kyma()).plan()
+    [gateway] = [one for one in planned["plan"]["components"] if one["name"] == "gateway"]
+    assert [one["unverified"] for one in gateway["changes"]] == [True]
+    [foundation] = [one for one in planned["plan"]["components"] if one["name"] == "foundation"]
+    assert [one["unverified"] for one in foundation["changes"]] == [False] * 3
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_plan_only_reads(check_mode: bool) -> None:
+    someone = deployer(kyma(), writes_config_map("logging", Phase.PRE, "one"))
+    with only_reads(memory(someone)) as requests:
+        assert someone.plan(check_mode=check_mode)["plan"]["needed"]
+    assert any(request.dry_run for request in requests)
+
+
+# Nothing to do.
+
+
+def test_nothing_to_do_costs_one_request_per_kind_and_a_handful_and_reads_no_release() -> None:
+    someone = deployed()
+    someone.materials.unreadable = True
+    kinds = {entry["kind"] for one in someone.component_info()["components"] for entry in one["objects"]}
+    with only_reads(memory(someone)) as requests:
+        planned = someone.plan()
+    assert len(requests) <= len(kinds) + HANDFUL
+    assert not any(request.dry_run for request in requests)
+    assert set(actions(planned).values()) == {"unchanged"}
+    assert (planned["changed"], planned["plan"]["needed"]) == (False, False)
+    assert planned["plan"]["stages"] == []
+    assert planned["diff"] == []
+    assert planned["summary"] == ["Kyma 2.9: nothing to do, 10 objects as deployed"]
+    assert someone.materials.read == []
+
+
+def test_only_the_component_that_a_migration_looks_into_is_read() -> None:
+    someone = deployed(kyma(), Looks)
+    someone.materials.unreadable = True
+    planned = someone.plan()
+    assert someone.materials.read == ["logging"]
+    assert planned["plan"]["migrations"][0]["evidence"] == "logging has settings, loki, s"
+    assert not planned["plan"]["needed"]
+
+
+def test_a_migration_of_a_component_that_the_release_lacks_is_not_asked() -> None:
+    someone = deployed()
+    someone.materials.classes = (writes_config_map("absent", Phase.PRE, "one"),)
+    someone.materials.unreadable = True
+    planned = someone.plan()
+    assert planned["plan"]["migrations"] == []
+    assert not planned["plan"]["needed"]
+
+
+def test_the_status_of_what_runs_is_no_change() -> None:
+    someone = deployed()
+    someone.materials.unreadable = True
+    controller = someone.cluster.with_field_manager("controller")
+    controller.patch(
+        "apps/v1", "Deployment", "loki", "kyma-system", {"status": {"replicas": 7}}, subresource="status"
+    )
+    assert not someone.plan()["plan"]["needed"]
+
+
+# Upgrades.
+
+
+def test_an_upgrade_says_what_it_creates_changes_and_no_longer_contains() -> None:
+    someone = deployed(kyma(logging=[config_map("old")]))
+    someone.materials.given = kyma("2.10", level="debug", logging=[config_map("new")])
+    planned = someone.plan()
+    assert actions(planned)["logging"] == "upgrade"
+    assert changes(planned, "logging") == {
+        "ConfigMap settings": ("change", ["data.level"]),
+        "ConfigMap new": ("create", []),
+    }
+    [logging] = [one for one in planned["plan"]["components"] if one["name"] == "logging"]
+    assert logging["dropped"] == ["ConfigMap kyma-system/old"]
+    assert {name for name, action in actions(planned).items() if action == "unchanged"} == {
+        "foundation",
+        "istio",
+        "monitoring",
+        "gateway",
+    }
+    assert planned["summary"][0] == "Kyma 2.9 → 2.10:"
+    assert "  unchanged 4 components" in planned["summary"]
+
+
+def test_a_new_version_alone_is_a_run_without_components() -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    assert planned["plan"]["needed"]
+    assert planned["plan"]["stages"] == []
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.installation().version == "2.10"
+
+
+def test_components_that_the_release_lost_are_orphans_and_stay_so() -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2.10", without=["gateway"])
+    planned = someone.plan()
+    assert actions(planned)["gateway"] == "orphaned"
+    assert "  orphaned  gateway     not in 2.10; stays as it is, with 1 objects" in planned["summary"]
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.unreadable = True
+    again = someone.plan()
+    assert actions(again)["gateway"] == "orphaned"
+    assert not again["plan"]["needed"]
+    assert someone.cluster.get("example.com/v1", "Gateway", "kyma", "kyma-system")
+
+
+def test_other_values_of_the_same_version_change_what_they_concern() -> None:
+    someone = deployed()
+    someone.materials.given = kyma(profile="production", host="b")
+    planned = someone.plan()
+    assert {n for n, action in actions(planned).items() if action != "unchanged"} == {"gateway"}
+    assert changes(planned, "gateway") == {"Gateway kyma": ("change", ["spec.host"])}
+    assert planned["plan"]["profile"] == "production"
+
+
+def test_a_job_that_changed_is_replaced() -> None:
+    given = kyma(logging=[job("migrate", "busybox:1")])
+    someone = deployed(given)
+    someone.materials.given = kyma("2.10", logging=[job("migrate", "busybox:2")])
+    planned = someone.plan()
+    action, fields = changes(planned, "logging")["Job migrate"]
+    assert action == "replace"
+    assert "spec.template.spec.containers[main].image" in fields
+
+
+# Drift.
+
+
+def test_only_the_object_that_was_edited_is_looked_at() -> None:
+    someone = deployed()
+    edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+    with only_reads(memory(someone)) as requests:
+        planned = someone.plan()
+    assert {str(one.ref) for one in requests if one.dry_run} == {"ConfigMap kyma-system/settings"}
+    assert changes(planned, "logging") == {"ConfigMap settings": ("change", ["data.level"])}
+    assert {n: a for n, a in actions(planned).items() if a != "unchanged"} == {"logging": "drifted"}
+
+
+def test_what_was_deleted_is_made_again() -> None:
+    someone = deployed()
+    someone.cluster.delete("v1", "ConfigMap", "settings", "kyma-system")
+    planned = someone.plan()
+    assert changes(planned, "logging") == {"ConfigMap settings": ("create", [])}
+    assert actions(planned)["logging"] == "drifted"
+
+
+def test_what_others_added_is_looked_at_and_is_nothing_to_do() -> None:
+    someone = deployed()
+    edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
+    planned = someone.plan()
+    assert set(actions(planned).values()) == {"unchanged"}
+    assert not planned["plan"]["needed"]
+
+
+def test_a_person_who_edits_during_the_run_is_noticed_by_the_next_plan() -> None:
+    someone = deployer(kyma())
+    edited: list[str] = []
+
+    def meddle(task: str) -> None:
+        if task == "run" and not edited and someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system"):
+            edited.append(task)
+            edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+
+    someone.before = meddle
+    assert someone.deploy()["state"] == "succeeded"
+    assert edited
+    assert actions(someone.plan())["logging"] == "drifted"
+
+
+def test_an_autoscaler_may_scale() -> None:
+    scaled = deployment("loki", replicas=1)
+    autoscaler: Object = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "loki"},
+        "spec": {
+            "maxReplicas": 5,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "loki"},
+        },
+    }
+    someone = deployer(release("2.9", {"logging": [scaled, autoscaler]}))
+    controller = someone.cluster.with_field_manager("kube-controller-manager")
+    memory(someone).on_write(_autoscaler_is_able)
+    assert someone.deploy()["state"] == "succeeded"
+    controller.patch("apps/v1", "Deployment", "loki", "kyma-system", {"spec": {"replicas": 4}})
+    planned = someone.plan()
+    assert set(actions(planned).values()) == {"unchanged"}
+    someone.materials.given = release("2.10", {"logging": [deployment("loki", "nginx:2"), autoscaler]})
+    assert someone.deploy()["state"] == "succeeded"
+    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert found is not None
+    assert found["spec"]["replicas"] == 4
+
+
+def _autoscaler_is_able(cluster: Any, event: Any) -> None:
+    obj = event.object
+    if obj["kind"] == "HorizontalPodAutoscaler" and not obj.get("status"):
+        status = {"conditions": [{"type": t, "status": "True"} for t in ("AbleToScale", "ScalingActive")]}
+        cluster.patch(
+            obj["apiVersion"],
+            obj["kind"],
+            obj["metadata"]["name"],
+            obj["metadata"]["namespace"],
+            {"status": status},
+            subresource="status",
+        )
+
+
+# What stands in the way.
+
+
+def blockers(planned: Result) -> str:
+    assert planned["failed"], planned
+    assert "plan" not in planned
+    return "\n".join(planned["blockers"])
+
+
+def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
+    class Refuses(Looks):
+        """Can't do it."""
+
+        def check(self, ctx: Context) -> Verdict:
+            del ctx
+            return blocked("the StorageClass slow can't expand volumes")
+
+    given = kyma(
+        "2.11",
+        components={
+            "old": [custom("PodSecurityPolicy", "p", "policy")],
+            "wrong": [{**deployment("wrong"), "spec": {"selector": {"matchLabels": {"app": "other"}}}}],
+            "twice": [config_map("settings")],
+            "a": (ComponentEntry("a", "kyma-system", needs=("b",)), []),
+            "b": (ComponentEntry("b", "kyma-system", needs=("a", "nobody")), []),
+        },
+    )
+    someone = deployed()
+    someone.materials.given, someone.materials.classes = given, (Refuses,)
+    someone.options["skip_migrations"] = ["logging/no-such-thing"]
+    with only_reads(memory(someone)):
+        planned = someone.plan()
+    told = blockers(planned)
+    for expected in (
+        "2.11 can't follow 2.9 directly",
+        "deploy 2.10 first",
+        "does not serve PodSecurityPolicy in policy/v1",
+        "wrong: ",
+        "selector",
+        "ConfigMap kyma-system/settings is part of both logging and twice",
+        "component b needs nobody",
+        "in a circle: a → b → a",
+        "logging: migration logging/refuses: the StorageClass slow can't expand volumes",
+        "logging/no-such-thing is to be skipped",
+    ):
+        assert expected in told
+    assert planned["msg"].startswith(
+        "Kyma 2.11 can't be deployed now, for 8 reasons; nothing was written:\n- "
+    )
+    assert not planned["changed"]
+
+
+def test_a_downgrade_is_refused() -> None:
+    someone = deployed(kyma("2.10"))
+    someone.materials.given = kyma("2.9")
+    assert "downgrades are never safe" in blockers(someone.plan())
+
+
+def test_while_a_deployment_is_open_only_its_target_may_follow() -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2.10", logging=[deployment("bad", "broken")])
+    assert someone.deploy()["failed"]
+    someone.materials.given = kyma("2.9")
+    assert "the deployment of 2.10 was begun and has not ended" in blockers(someone.plan())
+
+
+def test_broken_migrations_block_also_where_nothing_else_is_to_be_done() -> None:
+    someone = deployed()
+    someone.materials.problems = ("/x/kyma_migrations/bad.py:3: invalid syntax",)
+    assert "bad.py:3: invalid syntax" in blockers(someone.plan())
+
+
+def test_to_skip_what_does_not_exist_is_told_also_where_nothing_is_to_be_done() -> None:
+    someone = deployed(kyma(), Looks)
+    someone.options["skip_migrations"] = ["logging/looks", "loging/looks"]
+    told = blockers(someone.plan())
+    assert told == (
+        "loging/looks is to be skipped (skip_migrations), and there is no such migration;"
+        " there are logging/looks"
+    )
+
+
+def test_what_is_skipped_is_not_asked() -> None:
+    someone = deployer(kyma(), Looks, skip_migrations=["logging/looks"])
+    assert someone.plan()["plan"]["migrations"] == []
+
+
+# Migrations in a plan.
+
+
+def test_a_component_takes_part_when_its_migration_is_needed() -> None:
+    someone = deployed()
+    someone.materials.classes = (writes_config_map("logging", Phase.PRE, "one"),)
+    planned = someone.plan()
+    assert {n: a for n, a in actions(planned).items() if a != "unchanged"} == {"logging": "migrate"}
+    [migration] = planned["plan"]["migrations"]
+    assert migration["verdict"] == "needed"
+    assert [(one["name"], one["action"]) for one in migration["writes"]] == [("one", "create")]
+    assert "  migrate   logging/make-one (pre): one is missing; 1 to create" in planned["summary"]
+    memory(someone).requests.clear()
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    applied = {str(one.ref) for one in memory(someone).requests if one.verb == "apply" and one.writes}
+    assert applied >= {
+        "ConfigMap kyma-system/settings",
+        "Deployment kyma-system/loki",
+        "Secret kyma-system/s",
+    }
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_needed_migration_after_an_unchanged_component_makes_it_take_part() -> None:
+    someone = deployed()
+    someone.materials.classes = (writes_config_map("logging", Phase.POST, "one"),)
+    assert actions(someone.plan())["logging"] == "migrate"
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.cluster.get("v1", "ConfigMap", "one", "default")
+
+
+def test_a_global_migration_alone_is_a_run() -> None:
+    someone = deployed()
+    someone.materials.classes = (writes_config_map(GLOBAL, Phase.POST, "one"),)
+    planned = someone.plan()
+    assert (planned["plan"]["needed"], planned["plan"]["stages"]) == (True, [])
+    assert (planned["plan"]["global_pre"], planned["plan"]["global_post"]) == (False, True)
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.cluster.get("v1", "ConfigMap", "one", "default")
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ((GLOBAL, Phase.PRE, {}), ("logging", Phase.PRE, {})),
+        (("logging", Phase.PRE, {}), ("logging", Phase.POST, {})),
+        (("istio", Phase.POST, {}), ("gateway", Phase.PRE, {})),
+        (("logging", Phase.PRE, {}), ("logging", Phase.PRE, {"after": ["logging/make-first"]})),
+    ],
+)
+def test_a_later_migration_sees_what_an_earlier_one_would_write(first: Any, then: Any) -> None:
+    migrations = (
+        writes_config_map(then[0], then[1], "second", only_with="first", **then[2]),
+        writes_config_map(first[0], first[1], "first", **first[2]),
+    )
+    someone = deployer(kyma(), *migrations)
+    with only_reads(memory(someone)):
+        planned = someone.plan()
+    verdicts = {one["id"].partition("/")[2]: one["verdict"] for one in planned["plan"]["migrations"]}
+    assert verdicts == {"make-first": "needed", "make-second": "needed"}
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.cluster.get("v1", "ConfigMap", "second", "default")
+
+
+def test_a_migration_that_fails_when_rehearsed_blocks() -> None:
+    class Fails(Looks):
+        """Fails."""
+
+        def check(self, ctx: Context) -> Verdict:
+            del ctx
+            return needed("of course")
+
+        def run(self, ctx: Context) -> None:
+            ctx.cluster.patch("v1", "ConfigMap", "nowhere", "default", {"data": {"a": "b"}})
+
+    told = blockers(deployer(kyma(), Fails).plan())
+    assert told.startswith("logging: migration logging/fails, rehearsed: patch ConfigMap")
+    assert "nowhere" in told
+
+
+@pytest.mark.parametrize("where", ["check", "run"])
+def test_a_migration_that_would_cancel_blocks_and_hides_nothing_else(where: str) -> None:
+    class Cancels(Looks):
+        """Cancels the deployment."""
+
+        phase = Phase.PRE
+
+        def check(self, ctx: Context) -> Verdict:
+            if where == "check":
+                ctx.cancel("it is Friday")
+            return needed("of course")
+
+        def run(self, ctx: Context) -> None:
+            if where == "run":
+                ctx.cancel("it is Friday")
+            ctx.cluster.apply({**config_map("x"), "metadata": {"name": "x", "namespace": "default"}})
+
+    class Refuses(Looks):
+        """Can't do it."""
+
+        component = "gateway"
+
+        def check(self, ctx: Context) -> Verdict:
+            del ctx
+            return blocked("the ice is thin")
+
+    for someone in (deployer(kyma()), deployed()):
+        someone.materials.classes = (Cancels, Refuses)
+        told = blockers(someone.plan())
+        assert "logging: the deployment would be cancelled by migration logging/cancels: it is Friday" in told
+        assert "gateway: migration gateway/refuses: the ice is thin" in told
+        assert "cancelled before" not in told
+
+
+def test_the_plan_tells_where_migrations_were_searched() -> None:
+    someone = deployer(kyma())
+    assert someone.plan()["plan"]["searched"] == ["/somewhere/kyma_migrations"]
+    someone.deploy()
+    assert someone.plan()["plan"]["searched"] == ["/somewhere/kyma_migrations"]
