@@ -16,9 +16,6 @@ from ansible import constants as C
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.controller_materials import (
-    ControllerMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import release_request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
@@ -27,6 +24,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_mater
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
+    ControllerMaterials,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, with_own_python
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.places import Places, find_paths
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache

@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
+
 from tests.unit.deploy.driver import (
     Deployer,
     config_map,

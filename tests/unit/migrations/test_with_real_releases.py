@@ -14,9 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import discover
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.unit.migrations.loki import CLAIM, claim, stateful_set, storage_class
 from tests.unit.migrations.support import setting

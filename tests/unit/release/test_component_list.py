@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.component_list import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
     leads_out,
     parse_component_list,
     seconds_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 KYMA = """\
 ---

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release import kustomize
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import kustomize
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from .conftest import Write
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.values import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
     merged,
     parse_override,
     parse_values_file,

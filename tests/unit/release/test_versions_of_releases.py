@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_file import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
     Declared,
     parse_release_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
     version_in_decorations,
     version_in_name,
     version_of_checkout,

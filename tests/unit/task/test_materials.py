@@ -13,15 +13,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file i
     BadBundle,
     read_bundle_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.controller_materials import (
-    ControllerMaterials,
-    NoRelease,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
     NotSent,
     ShippedMaterials,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
+    ControllerMaterials,
+    NoRelease,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.programs import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
     ProgramFailed,
     ProgramMissing,
     run_program,

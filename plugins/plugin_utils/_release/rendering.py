@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.helm import may_vary, render_chart
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.kustomize import render_kustomization
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import may_vary, render_chart
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize import render_kustomization
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import (
     Chart,
     Found,
     Kustomization,
     Manifests,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import Source
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.values import UserValues
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import UserValues
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.helm import helm_version
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.kustomize import kustomize_version
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import helm_version
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize import kustomize_version
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import (
     CHART,
     KUSTOMIZATIONS,
     Layout,
     layout_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
     archive_name,
     directory_source,
     file_digest,
@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source imp
     local_path,
     wanted_digest,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import version_in_name
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import version_in_name
 
 RENDERING = "1"
 """To be raised when this collection renders the same files to other objects."""

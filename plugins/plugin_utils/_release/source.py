@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.download import download, without_login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import download, without_login
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
     version_in_name,
     version_of_checkout,
 )

@@ -12,17 +12,11 @@ from typing import TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.component_list import (
-    ComponentList,
-    parse_component_list,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
     Problem,
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.fingerprint import fingerprint
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import Chart, Found, layout_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected, digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
@@ -30,19 +24,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     Release,
     ReleaseRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.profiles import choose_profile
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_file import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
+    ComponentList,
+    parse_component_list,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, layout_of
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.profiles import choose_profile
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
     Declared,
     parse_release_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.rendering import Renderer, read_files
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import Source, open_source
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.values import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.rendering import Renderer, read_files
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source, open_source
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
     UserValues,
     read_user_values,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.version import parses, same
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import parses, same
 
 Answer = TypeVar("Answer")
 

@@ -62,7 +62,7 @@ class ControllerMaterials(Materials):
         """See Materials."""
         if "_release" in self.__dict__:
             return self._release.content[component].objects
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.loader import load_component
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_component
 
         return load_component(self._request, component).objects
 
@@ -91,7 +91,7 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _fingerprint(self) -> str:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.fingerprint import fingerprint
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 
         return fingerprint(self._request)
 
@@ -108,7 +108,7 @@ class ControllerMaterials(Materials):
     _rendered: Release | None = None
 
     def _render(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.loader import load_release
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
         self._rendered = load_release(self._request)
         return self._rendered

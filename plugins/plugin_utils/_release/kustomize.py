@@ -14,14 +14,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors imp
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.layout import KUSTOMIZATIONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.programs import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import KUSTOMIZATIONS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
     ProgramFailed,
     ProgramMissing,
     run_program,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.settings import read_settings, read_text
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.source import Source
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_settings, read_text
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
 
 _SECONDS = 120
 _REFERENCES = ("resources", "bases", "components", "generators", "transformers", "validators")
