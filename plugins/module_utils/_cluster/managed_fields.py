@@ -95,8 +95,18 @@ def owners_of(obj: Object) -> Owners:
     return owners
 
 
-def entries_of(owners: Owners, api_version: str, now: str, previous: Object | None) -> list[Object]:
-    """The ``managedFields`` of an object; an entry keeps its time while its fields stay."""
+def entries_of(
+    owners: Owners, api_version: str, now: str, previous: Object | None, wrote: Manager | None = None
+) -> list[Object]:
+    """The ``managedFields`` of an object; an entry keeps its time while its fields and their values stay.
+
+    Args:
+        owners: the fields by manager.
+        api_version: in which the object was written.
+        now: RFC 3339, in whole seconds.
+        previous: the object before the write, if there was one.
+        wrote: the writer, if the write changed anything.
+    """
     old_owners = owners_of(previous) if previous else {}
     old_entries = (previous or {"metadata": {}})["metadata"].get("managedFields") or ()
     old_times = {
@@ -113,7 +123,7 @@ def entries_of(owners: Owners, api_version: str, now: str, previous: Object | No
             "manager": manager.name,
             "operation": manager.operation,
             "apiVersion": manager.api_version or (old_version if unchanged else api_version) or api_version,
-            "time": time if unchanged else now,
+            "time": time if unchanged and manager != wrote else now,
             "fieldsType": "FieldsV1",
             "fieldsV1": to_fields_v1(fields),
         }

@@ -128,7 +128,8 @@ class Write:
         change = change_between(live, new, shapes)
         if not force and (found := conflicts(owners, writer, change)):
             raise api_error(action, 409, dict(conflict_status(found)))
-        return self._finished(live, new, after_apply(owners, writer, intended, change), action)
+        owners = after_apply(owners, writer, intended, change)
+        return self._finished(live, new, owners, action, writer if any(change) else None)
 
     def patched(
         self, live: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]], subresource: str = ""
@@ -158,8 +159,9 @@ class Write:
         self._refuse_misfits(new, action, apply=False)
         shapes = shapes_of(self.kind)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
-        owners = after_update(owners_of(new), owner, change_between(live, new, shapes))
-        return self._finished(live, new, owners, action)
+        change = change_between(live, new, shapes)
+        owners = after_update(owners_of(new), owner, change)
+        return self._finished(live, new, owners, action, owner if any(change) else None)
 
     def _normal(self, obj: Object) -> Object:
         """A copy as the server decodes it: no nulls, no namespace where there can't be one, no stringData."""
@@ -175,7 +177,9 @@ class Write:
                 new["data"] = {**(new.get("data") or {}), **encoded}
         return new
 
-    def _finished(self, live: Object | None, new: Object, owners: Owners, action: str) -> Object:
+    def _finished(
+        self, live: Object | None, new: Object, owners: Owners, action: str, wrote: Manager | None = None
+    ) -> Object:
         """The object with everything that the server keeps itself, validated."""
         # The metadata of an apply may go altogether with the last field that its manager gives up.
         identity = (
@@ -199,7 +203,7 @@ class Write:
             meta["generation"] = meta.get("generation", 0) + 1
         if live is not None and new["kind"] == "CustomResourceDefinition":
             _store_versions(new)
-        meta["managedFields"] = entries_of(owners, self.kind.resource.api_version, self.now, live)
+        meta["managedFields"] = entries_of(owners, self.kind.resource.api_version, self.now, live, wrote)
         for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
             if not meta.get(name):
                 meta.pop(name, None)

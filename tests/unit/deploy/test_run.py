@@ -1,0 +1,644 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whole runs, from the plan to the record, on the in-memory cluster."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import memory as memory_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import RUNS_KEPT, create_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Context,
+    Migration,
+    MigrationError,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+
+from tests.unit.deploy.driver import (
+    Deployer,
+    Entries,
+    config_map,
+    contents,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    job,
+    only_reads,
+    release,
+    secret,
+)
+
+CANARY = "canary-value"
+
+
+def kyma(version: str = "2.9", *, broken: str = "", **more: Any) -> Release:
+    """Two prerequisites and four components, one of which needs another; ``broken`` can't become healthy."""
+
+    def workload(name: str) -> Object:
+        return deployment(name, "broken" if name == broken else f"{name}:{version}")
+
+    def entry(name: str, *needs: str, prerequisite: bool = False) -> ComponentEntry:
+        return ComponentEntry(name, "kyma-system", needs=needs, prerequisite=prerequisite)
+
+    components: Entries = {
+        "certs": (entry("certs", prerequisite=True), [config_map("ca", v=version), workload("certs")]),
+        "istio": (entry("istio", prerequisite=True), [workload("istio")]),
+        "logging": [config_map("settings", level="info"), workload("logging"), secret("token", t=CANARY)],
+        "monitoring": [workload("monitoring"), job("setup", f"setup:{version}")],
+        "dashboards": (entry("dashboards", "monitoring"), [config_map("boards", a=version)]),
+        "gateway": [custom("Gateway", "kyma", host=version)],
+    }
+    return release(version, components, crds=[crd("Gateway")], **more)
+
+
+class Ledger:
+    """Migrations that note their run, and may go wrong."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.wrong: dict[str, Any] = {}
+
+    def migration(self, component: str, phase: Phase, **attributes: Any) -> type[Migration]:
+        meta = {"name": f"done-{component}-{phase}", "namespace": "default"}
+
+        def check(_self: Migration, ctx: Context) -> Verdict:
+            done = ctx.cluster.get("v1", "ConfigMap", meta["name"], "default")
+            return not_needed("it was done") if done else needed("it was not done yet")
+
+        def work(self_: Migration, ctx: Context) -> None:
+            if not ctx.rehearsal:
+                self.ran.append(self_.id())
+                self.wrong.get(self_.id(), lambda _ctx: None)(ctx)
+            ctx.cluster.apply({**config_map(meta["name"], done="yes"), "metadata": meta})
+
+        body = {"component": component, "phase": phase, "name": f"{phase}-step", "keep": "for tests"}
+        return type("Noted", (Migration,), {**body, "check": check, "run": work, **attributes})
+
+
+def fails(ctx: Context) -> None:
+    del ctx
+    raise MigrationError("the disk is full; free some space")
+
+
+def cancels(ctx: Context) -> None:
+    ctx.cancel("it is Friday")
+
+
+def every_phase(ledger: Ledger) -> list[type[Migration]]:
+    """A migration of every phase of the whole deployment and of some components."""
+    return [
+        ledger.migration(component, phase)
+        for component in (GLOBAL, "istio", "logging", "monitoring")
+        for phase in Phase
+    ]
+
+
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
+# All goes well.
+
+
+def test_a_first_deployment_ends_with_everything_there_and_recorded() -> None:
+    someone = deployer(kyma())
+    ended = someone.deploy()
+    assert (ended["state"], ended["failures"], ended.get("failed", False)) == ("succeeded", [], False)
+    assert set(someone.states().values()) == {"succeeded"}
+    assert all(contents(someone.cluster).values()), contents(someone.cluster)
+    installation = someone.installation()
+    assert (installation.version, installation.target) == ("2.9", "2.9")
+    assert installation.components == (
+        "foundation",
+        "certs",
+        "istio",
+        "logging",
+        "monitoring",
+        "dashboards",
+        "gateway",
+    )
+    status = someone.record()["status"]
+    assert status["state"] == "succeeded"
+    assert status["components"]["logging"]["created"] == 3
+    assert {one.digest != "" for one in read_inventories(someone.cluster).values()} == {True}
+
+
+def test_every_phase_is_run_in_its_turn() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), *every_phase(ledger))
+    someone.deploy()
+    ran = ledger.ran
+    assert ran[:3] == ["global/pre-step", "istio/pre-step", "istio/post-step"]
+    assert sorted(ran[3:-1]) == [
+        "logging/post-step",
+        "logging/pre-step",
+        "monitoring/post-step",
+        "monitoring/pre-step",
+    ]
+    assert ran[-1] == "global/post-step"
+
+
+def test_everything_is_measured() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), *every_phase(ledger))
+    ended = someone.deploy()
+    rows = {(one["kind"], one["name"]): one for one in ended["durations"]}
+    assert {kind for kind, _ in rows} == {"phase", "component", "migration"}
+    assert {name for kind, name in rows if kind == "phase"} == {
+        "global pre",
+        "prerequisites",
+        "components",
+        "global post",
+    }
+    assert len([1 for kind, _ in rows if kind == "migration"]) == 8
+    assert len([1 for kind, _ in rows if kind == "component"]) == 7
+    assert all(one["seconds"] >= 0 and one["state"] for one in rows.values())
+    assert (
+        sum(one["seconds"] for (kind, _), one in rows.items() if kind == "phase") <= ended["seconds"] + 0.01
+    )
+    assert len(ended["summary"]) == 2 + len(rows)
+    for one in someone.results:
+        if one.get("components"):
+            assert set(one["components"][0]["phases"]) == {"pre", "apply", "wait", "post"}
+
+
+@pytest.fixture
+def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every write happens in another second: the server notes when a manager wrote, in seconds."""
+    seconds = count(1)
+    monkeypatch.setattr(memory_module, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):03}Z")
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_an_upgrade_counts_what_it_did() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10")
+    assert someone.deploy()["state"] == "succeeded"
+    done = {
+        name: (one["created"], one["changed"], one["replaced"], one["objects"])
+        for name, one in someone.record()["status"]["components"].items()
+    }
+    assert done == {
+        "certs": (0, 2, 0, 2),
+        "istio": (0, 1, 0, 1),
+        "logging": (0, 1, 0, 3),
+        "monitoring": (0, 1, 1, 2),
+        "dashboards": (0, 1, 0, 1),
+        "gateway": (0, 1, 0, 1),
+    }
+    assert someone.record()["spec"]["previous"] == "2.9"
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_what_is_applied_again_as_it_was_counts_for_nothing() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.cluster.delete("v1", "Secret", "token", "kyma-system")
+    by_hand = someone.cluster.with_field_manager("kubectl-edit")
+    by_hand.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "trace"}})
+    assert someone.deploy()["state"] == "succeeded"
+    told = someone.record()["status"]["components"]
+    assert list(told) == ["logging"]
+    assert (told["logging"]["created"], told["logging"]["changed"]) == (1, 1)
+    [result] = [one for one in someone.results if one.get("components")][-1:]
+    assert result["changed"]
+
+
+# The plan shows what the run then does.
+
+
+@pytest.mark.parametrize("already", ["", "2.9", "2.9 and meddled with"])
+def test_the_rehearsed_diff_is_what_the_run_changes(already: str) -> None:
+    migrations = (_Writes,)
+    someone = deployer(kyma())
+    if already:
+        someone.deploy()
+    if "meddled" in already:
+        by_hand = someone.cluster.with_field_manager("kubectl-edit")
+        by_hand.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "trace", "x": "y"}})
+        by_hand.delete("v1", "Secret", "token", "kyma-system")
+        someone.materials.given = kyma("2.9")
+    elif already:
+        someone.materials.given = kyma("2.10")
+    someone.materials.classes = migrations
+    before = _everything(someone.cluster)
+    with only_reads(memory(someone)):
+        planned = someone.plan(check_mode=True)
+    assert _everything(someone.cluster) == before
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    after = _everything(someone.cluster)
+    touched = {ref for ref in {*before, *after} if before.get(ref) != after.get(ref)}
+    shown = {}
+    for one in planned["diff"]:
+        ref = one["after_header"]
+        assert ref not in shown, f"{ref} is shown twice"
+        shown[ref] = (one["before"], one["after"])
+    assert set(shown) == touched
+    import yaml
+
+    for ref, (old, new) in shown.items():
+        if not ref.startswith("Secret"):
+            assert (yaml.safe_load(old) if old else None) == before.get(ref), ref
+            assert (yaml.safe_load(new) if new else None) == _without_defaults(after.get(ref), new), ref
+
+
+class _Writes(Migration):
+    """Makes one object and changes another."""
+
+    component = "gateway"
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "ConfigMap", "migrated", "default")
+        return not_needed("done") if found else needed("not done")
+
+    def run(self, ctx: Context) -> None:
+        meta = {"name": "migrated", "namespace": "default"}
+        ctx.cluster.apply({**config_map("migrated", a="b"), "metadata": meta})
+        ctx.cluster.patch("v1", "Namespace", "kube-public", None, {"metadata": {"labels": {"seen": "yes"}}})
+
+
+def _everything(cluster: Cluster) -> dict[str, Object]:
+    """Every manifest in the cluster but our own records and definitions, by how a diff heads it."""
+    kinds = [
+        ("v1", "Namespace"),
+        ("v1", "ConfigMap"),
+        ("v1", "Secret"),
+        ("apps/v1", "Deployment"),
+        ("batch/v1", "Job"),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+        ("example.com/v1", "Gateway"),
+    ]
+    found = {}
+    for api_version, kind in kinds:
+        for obj in cluster.list(api_version, kind).items:
+            meta = obj["metadata"]
+            place = f"{meta['namespace']}/{meta['name']}" if meta.get("namespace") else meta["name"]
+            if "lifecycle" not in meta["name"]:
+                found[f"{kind} {place}"] = manifest_of(obj)
+    return found
+
+
+def _without_defaults(obj: Object | None, shown: str) -> Object | None:
+    """What is created is shown as the release wants it: without what the server fills in."""
+    if obj and obj["kind"] == "Namespace" and "kubernetes.io/metadata.name" not in shown:
+        meta = {key: value for key, value in obj["metadata"].items() if key != "labels"}
+        return {key: value for key, value in obj.items() if key not in ("metadata", "spec")} | {
+            "metadata": meta
+        }
+    return obj
+
+
+# Failures.
+
+
+def test_a_component_that_fails_stops_what_needs_it_and_nothing_else() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(broken="monitoring"), *every_phase(ledger))
+    ended, ran = someone.deploy(), ledger.ran
+    assert someone.states() == {
+        "foundation": "succeeded",
+        "certs": "succeeded",
+        "istio": "succeeded",
+        "logging": "succeeded",
+        "gateway": "succeeded",
+        "monitoring": "failed",
+        "dashboards": "not started",
+    }
+    assert "logging/post-step" in ran
+    assert "monitoring/post-step" not in ran
+    assert "global/post-step" not in ran
+    assert someone.installation().version == ""
+    assert someone.installation().target == "2.9"
+    assert ended["failed"]
+    assert any(
+        f.startswith("component monitoring: ") and "Deployment kyma-system/monitoring" in f
+        for f in ended["failures"]
+    )
+    assert "component dashboards: not started, it needs monitoring, which is failed" in ended["failures"]
+    assert "the cluster's version stays unset" in ended["msg"]
+
+
+def test_global_migrations_after_say_why_they_did_not_start() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(broken="monitoring"), *every_phase(ledger))
+    someone.deploy()
+    told = someone.record()["status"]["migrations"]["global/post-step"]
+    assert told["state"] == "skipped"
+    assert told["error"].startswith("not started, as not everything before succeeded: component monitoring")
+    [result] = [one for one in someone.results if one.get("migrations") and "components" not in one][-1:]
+    assert result["failed"] is False
+    assert "migration global/post-step: not started" in result["msg"]
+    assert someone.record()["status"]["phases"]["global post"]["state"] == "failed"
+
+
+def test_a_global_migration_after_waits_for_components_that_never_started() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.POST))
+    planned = someone.plan()
+    begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
+    someone.migrate(begun["run"], "post")
+    assert ledger.ran == []
+    ended = someone.task(run.DEFINITION, state="finished", run=begun["run"])
+    assert "component gateway: never started" in ended["failures"]
+    assert ended["failed"]
+
+
+@pytest.mark.parametrize("failing", ["foundation", "certs", "istio"])
+def test_a_prerequisite_that_fails_ends_the_run(failing: str) -> None:
+    someone = deployer(kyma(broken=failing))
+    if failing == "foundation":
+        memory(someone).fail_when(
+            lambda request: request.writes and request.ref.name == "gateways.example.com",
+            Invalid("apply CustomResourceDefinition gateways.example.com", status=422, api_message="no"),
+        )
+    ended = someone.deploy()
+    states = someone.states()
+    after = list(states)[list(states).index(failing) + 1 :]
+    assert states[failing] == "failed"
+    assert {states[name] for name in after} == {"not started"}
+    assert len(states) == 7
+    assert any(f"the prerequisite {failing} is failed" in failure for failure in ended["failures"])
+    assert someone.cluster.get("apps/v1", "Deployment", "logging", "kyma-system") is None
+
+
+def test_a_global_migration_that_fails_before_lets_nothing_start() -> None:
+    ledger = Ledger()
+    ledger.wrong["global/pre-step"] = fails
+    someone = deployer(kyma(), *every_phase(ledger))
+    ended = someone.deploy()
+    assert ledger.ran == ["global/pre-step"]
+    assert set(someone.states().values()) == {"not started"}
+    assert "migration global/pre-step: the disk is full; free some space" in ended["failures"]
+    assert someone.cluster.get("v1", "Namespace", "kyma-system") is None
+    assert someone.record()["status"]["phases"]["global pre"]["state"] == "failed"
+
+
+def test_a_migration_that_fails_before_a_component_keeps_it_from_being_applied() -> None:
+    ledger = Ledger()
+    ledger.wrong["logging/pre-step"] = fails
+    someone = deployer(kyma(), *every_phase(ledger))
+    someone.deploy()
+    assert someone.states()["logging"] == "failed"
+    assert someone.cluster.get("apps/v1", "Deployment", "logging", "kyma-system") is None
+    told = someone.record()["status"]["components"]["logging"]
+    assert told["error"] == "migration logging/pre-step: the disk is full; free some space"
+    assert set(told["phases"]) == {"pre"}
+    assert someone.states()["monitoring"] == "succeeded"
+
+
+def test_a_failed_global_migration_after_keeps_the_version_where_it_was() -> None:
+    ledger = Ledger()
+    ledger.wrong["global/post-step"] = fails
+    someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.POST))
+    assert someone.deploy()["failed"]
+    assert (someone.installation().version, someone.installation().target) == ("", "2.9")
+    ledger.wrong.clear()
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.installation().version == "2.9"
+
+
+def test_only_a_warning_of_a_migration_fails_nothing() -> None:
+    ledger = Ledger()
+    ledger.wrong["logging/pre-step"] = fails
+    someone = deployer(kyma(), ledger.migration("logging", Phase.PRE, on_failure="warn"))
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.record()["status"]["migrations"]["logging/pre-step"]["state"] == "warned"
+
+
+def test_a_rerun_goes_on_where_the_failed_run_ended() -> None:
+    someone = deployer(kyma(broken="monitoring"))
+    someone.deploy()
+    inventories = read_inventories(someone.cluster)
+    assert inventories["monitoring"].digest == ""
+    assert inventories["logging"].digest
+    someone.materials.given = kyma()
+    planned = someone.plan()
+    assert {one["name"]: one["action"] for one in planned["plan"]["components"]} == {
+        "foundation": "unchanged",
+        "certs": "unchanged",
+        "istio": "unchanged",
+        "logging": "unchanged",
+        "monitoring": "install",
+        "dashboards": "install",
+        "gateway": "unchanged",
+    }
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.installation().version == "2.9"
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_rerun_of_an_upgrade_resumes_what_was_begun() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10", broken="monitoring")
+    assert someone.deploy()["failed"]
+    installation = someone.installation()
+    assert (installation.version, installation.target) == ("2.9", "2.10")
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
+    assert actions["monitoring"] == "resume"
+    assert actions["logging"] == "unchanged"
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.installation().version == "2.10"
+
+
+def test_a_connection_that_breaks_fails_the_component_and_a_rerun_repairs() -> None:
+    someone = deployer(kyma())
+    memory(someone).fail_when(
+        lambda request: request.writes and request.ref.name == "logging" and request.ref.kind == "Deployment",
+        Unreachable("apply Deployment kyma-system/logging: connection refused"),
+        times=1,
+    )
+    someone.deploy()
+    assert someone.states()["logging"] == "failed"
+    assert someone.deploy()["state"] == "succeeded"
+
+
+# Cancelling.
+
+
+@pytest.mark.parametrize("where", ["global/pre-step", "istio/pre-step", "istio/post-step"])
+def test_a_migration_that_cancels_stops_all_that_follows(where: str) -> None:
+    ledger = Ledger()
+    ledger.wrong[where] = cancels
+    someone = deployer(kyma(), *every_phase(ledger))
+    ended = someone.deploy()
+    assert ledger.ran[-1] == where
+    assert ended["failed"]
+    assert ended["failures"][0] == f"cancelled by migration {where}: it is Friday"
+    assert someone.states()["logging"] == "not started"
+    assert someone.installation().version == ""
+    if where != "global/pre-step":
+        assert someone.states()["istio"] == "cancelled"
+    ledger.wrong.clear()
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_a_migration_that_cancels_after_everything_else_still_fails_the_run() -> None:
+    ledger = Ledger()
+    ledger.wrong["global/post-step"] = cancels
+    someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.POST))
+    ended = someone.deploy()
+    assert ended["failures"] == ["cancelled by migration global/post-step: it is Friday"]
+    assert someone.installation().version == ""
+
+
+def test_a_person_who_cancels_lets_what_is_queued_not_start() -> None:
+    someone = deployer(kyma())
+    someone.cancelled = lambda: (
+        someone.cluster.get("apps/v1", "Deployment", "istio", "kyma-system") is not None
+    )
+    ended = someone.deploy()
+    states = someone.states()
+    assert states["certs"] == "succeeded"
+    assert states["istio"] == "cancelled"
+    assert {states[name] for name in ("logging", "monitoring", "gateway")} == {"not started"}
+    assert ended["failed"]
+
+
+def test_migrations_that_were_cancelled_make_a_component_cancelled_and_not_failed() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), *every_phase(ledger))
+    planned = someone.plan()
+    stop: list[bool] = []
+    ledger.wrong["istio/pre-step"] = lambda _ctx: stop.append(True)
+    someone.cancelled = lambda: bool(stop)
+    someone.carry_out(planned)
+    assert someone.states()["istio"] == "cancelled"
+
+
+def test_a_component_that_is_never_ready_ends_at_its_timeout() -> None:
+    someone = deployer(release("2.9", {"logging": [deployment("loki")]}), timeout=0.3)
+    memory(someone)._test.reactions.clear()
+    started = time.monotonic()
+    someone.deploy()
+    assert time.monotonic() - started < 5
+    assert someone.states()["logging"] == "failed"
+    assert someone.record()["status"]["components"]["logging"]["error"].startswith("not healthy after 0 s: ")
+
+
+# What a plan is bound to, and records.
+
+
+def test_a_run_does_not_begin_when_the_installation_has_changed_since_the_plan() -> None:
+    someone = deployer(kyma())
+    old = someone.plan()
+    someone.deploy()
+    with only_reads(memory(someone)):
+        refused = someone.task(run.DEFINITION, state="started", plan=old["plan"])
+    assert refused["failed"]
+    assert "another deployment has begun" in refused["msg"]
+    assert len(someone.run_info()["runs"]) == 1
+
+
+def test_a_run_does_not_begin_with_a_plan_that_has_blockers() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()["plan"]
+    refused = someone.task(run.DEFINITION, state="started", plan={**planned, "blockers": ["no way"]})
+    assert refused["failed"]
+    assert "no way" in refused["msg"]
+
+
+def test_who_is_slower_by_a_blink_leaves_no_record() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+
+    def quicker(_cluster: Cluster, event: Any) -> None:
+        if event.object["kind"] == "ClusterRole" and not raced:
+            raced.append(True)
+            meta = {"name": "kyma"}
+            installation = {"apiVersion": API_VERSION, "kind": "Installation", "metadata": meta}
+            _cluster.apply({**installation, "status": {"target": "2.11"}}, force=True)
+
+    raced: list[bool] = []
+    someone.cluster.delete("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
+    memory(someone).on_write(quicker)
+    refused = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
+    assert raced
+    assert "another deployment has begun" in refused["msg"]
+    assert len(someone.run_info()["runs"]) == 1
+
+
+def test_the_history_stays_bounded() -> None:
+    someone = deployer(release("2.9", {"logging": [config_map("a")]}))
+    someone.deploy()
+    for day in range(1, RUNS_KEPT + 4):
+        create_run(someone.cluster, f"old-{day}", {"startedAt": f"2020-01-{day:02}T00:00:00Z"})
+    someone.materials.given = release("2.10", {"logging": [config_map("a")]})
+    someone.deploy()
+    kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    assert len(kept) == RUNS_KEPT
+    assert someone.installation().last_run in kept[:2]
+    assert kept[2:] == [f"old-{day}" for day in range(RUNS_KEPT + 3, 5, -1)]
+    assert len(someone.run_info(limit=3)["runs"]) == 3
+
+
+def test_a_run_that_nobody_knows_is_told_in_a_sentence() -> None:
+    someone = deployer(kyma())
+    for told in (
+        someone.task(run.DEFINITION, state="finished", run="gone"),
+        someone.task(component.DEFINITION, names=["logging"], run="gone"),
+        someone.migrate("gone", "post"),
+        someone.run_info(run="gone"),
+    ):
+        assert told["failed"]
+        assert "no record of a run gone" in told["msg"]
+
+
+# What nobody may see.
+
+
+def test_no_value_of_a_secret_is_told_anywhere() -> None:
+    bad = {**secret("bad", a=CANARY), "metadata": {"name": "Bad_Name"}}
+    for given in (kyma(), release("2.9", {"logging": [secret("token", t=CANARY), bad]})):
+        someone = deployer(given)
+        _deploy_and_look(someone)
+        by_hand = someone.cluster.with_field_manager("kubectl-edit")
+        if someone.cluster.get("v1", "Secret", "token", "kyma-system"):
+            by_hand.patch("v1", "Secret", "token", "kyma-system", {"data": {"t": "Y2FuYXJ5LXZhbHVlMg=="}})
+        _deploy_and_look(someone)
+
+
+def _deploy_and_look(someone: Deployer) -> None:
+    import base64
+    import json
+
+    someone.deploy()
+    someone.component_info()
+    someone.run_info()
+    records = [
+        *someone.cluster.list(API_VERSION, "Run").items,
+        *someone.cluster.list(API_VERSION, "Inventory").items,
+        *someone.cluster.list(API_VERSION, "Installation").items,
+    ]
+    seen = json.dumps([someone.results, someone.told, records])
+    assert CANARY not in seen
+    assert base64.b64encode(CANARY.encode()).decode().rstrip("=")[:-2] not in seen
