@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 RUNS_KEPT = 20
+RUNNING = "running"
 
 
 class StaleInstallation(LifecycleError):
@@ -78,7 +79,7 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
             "kind": "Run",
             "metadata": {"name": name},
             "spec": dict(spec),
-            "status": {"state": "Running"},
+            "status": {"state": RUNNING},
         }
     )
 
