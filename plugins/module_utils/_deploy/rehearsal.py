@@ -122,10 +122,15 @@ class Rehearsal:
 
     def _component(self, component: DesiredComponent) -> ComponentPlan:
         inventory = self._observed.inventories.get(component.name)
+        blockers = len(self._blockers)
         before = self._migrate(component.name, Phase.PRE)
+        stuck = len(self._blockers) > blockers
         action, objects = self._what_to_look_at(component, inventory, before)
         applied = apply_objects(self._overlay, objects, self._request.policy, Waits(), keep_going=True)
-        self._blockers += [_blocker(component.name, refusal) for refusal in applied.refused]
+        # What a migration would have made way for is refused only as that one can't run: to advise a deletion
+        # would be wrong.
+        refused = [one for one in applied.refused if not (stuck and is_immutable(one.error))]
+        self._blockers += [_blocker(component.name, refusal) for refusal in refused]
         replaced = {one.ref for one in applied.applied if one.replaced}
         changes = self._changes({ref_of(obj): obj for obj in objects}, replaced)
         after = self._migrate(component.name, Phase.POST)
@@ -165,7 +170,9 @@ class Rehearsal:
     def _changes(self, intents: Mapping[Ref, Object], replaced: set[Ref]) -> tuple[ObjectChange, ...]:
         """What the overlay has come to hold since it was last asked."""
         changes: list[ObjectChange] = []
-        for change in self._overlay.changes():
+        # They were written side by side; they are told in an order that is the same the next time.
+        order = {ref: position for position, ref in enumerate(intents)}
+        for change in sorted(self._overlay.changes(), key=lambda one: order.get(one.ref, -1)):
             ref = change.ref
             before = self._known.get(ref, change.before)
             after = self._known[ref] = change.after

@@ -518,6 +518,27 @@ def test_a_later_migration_sees_what_an_earlier_one_would_write(first: Any, then
     assert someone.cluster.get("v1", "ConfigMap", "second", "default")
 
 
+@pytest.mark.parametrize("stuck", [False, True])
+def test_what_a_blocked_migration_would_have_made_way_for_is_no_reason_of_its_own(stuck: bool) -> None:
+    class Refuses(Looks):
+        """Would delete the Deployment, so that it can be made anew."""
+
+        def check(self, ctx: Context) -> Verdict:
+            del ctx
+            return blocked("the volume can't grow") if stuck else not_needed("there is no volume")
+
+    def other(label: str) -> Object:
+        found = deployment("other")
+        found["spec"]["selector"] = {"matchLabels": {"app": label}}
+        found["spec"]["template"]["metadata"] = {"labels": {"app": label}}
+        return found
+
+    someone = deployed(kyma(logging=[other("old")]))
+    someone.materials.given, someone.materials.classes = kyma("2.10", logging=[other("new")]), (Refuses,)
+    [told] = blockers(someone.plan()).splitlines()
+    assert ("the volume can't grow" if stuck else "kyma_replace_immutable") in told
+
+
 def test_a_migration_that_fails_when_rehearsed_blocks() -> None:
     class Fails(Looks):
         """Fails."""
