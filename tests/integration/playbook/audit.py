@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster was asked for, from its audit log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request that was answered.
+
+    Attributes:
+        verb: as Kubernetes names it, e.g. ``list`` or ``patch``.
+        target: ``resource namespace/name``, as far as the request named them.
+        uri: with its query.
+        time: when it came, in seconds since the epoch.
+    """
+
+    verb: str
+    target: str
+    uri: str
+    time: float
+
+    @property
+    def persists(self) -> bool:
+        """Whether it was there to change what the cluster keeps."""
+        return self.verb in WRITING_VERBS and "dryRun=All" not in self.uri
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.uri}"
+
+
+class AuditLog:
+    """The requests of whoever isn't a part of the cluster itself."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @contextmanager
+    def recorded(self) -> Iterator[list[Request]]:
+        """A list that holds, after the block, the requests that were made within it."""
+        requests: list[Request] = []
+        start = self._path.stat().st_size if self._path.exists() else 0
+        yield requests
+        with self._path.open("rb") as file:
+            file.seek(start)
+            requests += [_request(line) for line in file]
+
+
+def _request(line: bytes) -> Request:
+    event = json.loads(line)
+    ref = event.get("objectRef") or {}
+    place = "/".join(ref[key] for key in ("namespace", "name") if ref.get(key))
+    target = f"{ref.get('resource', '')} {place}".strip()
+    time = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
+    return Request(event["verb"], target, event["requestURI"], time)
+
+
+def writes(requests: list[Request]) -> list[str]:
+    """Those that persist, as text."""
+    return [str(request) for request in requests if request.persists]

@@ -1,0 +1,185 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running the playbook on a terminal, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.paths import ROOT
+
+from .audit import AuditLog, Request
+from .terminal import read_lines
+
+PLAYBOOK = "kyma.lifecycle.deploy_kyma"
+RECORDER = Path(__file__).parent / "callback"
+LONGEST = 600.0
+
+OWN_PLAYBOOK = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.import_role: {name: kyma.lifecycle.kyma, rolespec_validate: false}
+"""
+
+
+@dataclass
+class Outcome:
+    """What came of a playbook.
+
+    Attributes:
+        status: exit code.
+        lines: what the terminal showed, each with the time (seconds since the epoch) it came at.
+        results: of its tasks, in their order.
+        requests: what the cluster was asked for meanwhile.
+    """
+
+    status: int
+    lines: list[tuple[float, str]]
+    results: list[dict[str, Any]]
+    requests: list[Request] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All that the terminal showed."""
+        return "\n".join(line for _, line in self.lines)
+
+    @property
+    def recap(self) -> dict[str, int]:
+        """The counts of the recap: ``ok``, ``changed``, ``failed``, ..."""
+        line = next(line for line in reversed(self.text.splitlines()) if re.match(r"localhost\s+: ok=", line))
+        return {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", line)}
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The plan that was made."""
+        return dict(self._with("plan")["plan"])
+
+    @property
+    def planning(self) -> dict[str, Any]:
+        """The whole result of the task that plans."""
+        return self.results[0]
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """What the end of the run said."""
+        return self._with("durations", "state")
+
+    @property
+    def components(self) -> dict[str, dict[str, Any]]:
+        """What came of each component, by name."""
+        found = [one for result in self.results for one in result.get("components") or ()]
+        return {one["name"]: one for one in found}
+
+    @property
+    def migrations(self) -> dict[str, dict[str, Any]]:
+        """What came of each migration that was run, by id."""
+        found: list[dict[str, Any]] = []
+        for result in self._flat():
+            found += result.get("migrations") or ()
+        return {one["id"]: one for one in found}
+
+    def succeeded(self) -> Outcome:
+        """Itself, if the playbook has succeeded."""
+        assert self.status == 0, self.text
+        assert "Traceback" not in self.text
+        return self
+
+    def failed(self) -> Outcome:
+        """Itself, if the playbook has failed as it should: with words."""
+        assert self.status != 0, self.text
+        assert "Traceback" not in self.text
+        return self
+
+    def refused(self) -> str:
+        """The message of a plan that was refused; that must have been the only task, and it wrote nothing."""
+        self.failed()
+        assert self.recap["ok"] == 0
+        assert len(self.results) == 1
+        assert [str(request) for request in self.requests if request.persists] == []
+        return str(self.planning["msg"])
+
+    def _flat(self) -> Iterator[dict[str, Any]]:
+        for result in self.results:
+            yield result
+            yield from result.get("results") or ()
+
+    def _with(self, *keys: str) -> dict[str, Any]:
+        return next(one for one in self._flat() if all(key in one for key in keys))
+
+
+class Playbook:
+    """Runs the playbook against one cluster, from a folder that is the user's."""
+
+    def __init__(self, folder: Path, kubeconfig: Path, audit: AuditLog) -> None:
+        self.folder = folder
+        self._book = PLAYBOOK
+        self._kubeconfig = kubeconfig
+        self._audit = audit
+
+    def migration(self, file: str, code: str) -> Path:
+        """Put a file with migrations beside a playbook of the user's own, which is the one that runs then."""
+        place = self.folder / "kyma_migrations" / f"{file}.py"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(code)
+        self._book = "site.yml"
+        (self.folder / self._book).write_text(OWN_PLAYBOOK)
+        return place
+
+    def deploy(self, release: Path | str, *arguments: str, **variables: Any) -> Outcome:
+        """Deploy a release; ``variables`` are the role's, without ``kyma_`` before their names."""
+        given = {"kyma_release": str(release), **{f"kyma_{name}": value for name, value in variables.items()}}
+        with self._audit.recorded() as requests:
+            outcome = self._run([self._book, "-e", json.dumps(given), *arguments])
+        outcome.requests += requests
+        return outcome
+
+    def _run(self, arguments: list[str]) -> Outcome:
+        record = self.folder / "record"
+        record.unlink(missing_ok=True)
+        terminal, side = pty.openpty()
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("ansible-playbook")), *arguments],
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            env=self._environment(record),
+            cwd=self.folder,
+        )
+        os.close(side)
+        lines = list(read_lines(terminal, LONGEST))
+        try:
+            status = process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            pytest.fail("ansible-playbook hangs:\n" + "\n".join(line for _, line in lines))
+        entries = record.read_text().splitlines() if record.exists() else []
+        return Outcome(status, lines, [json.loads(entry)["result"] for entry in entries])
+
+    def _environment(self, record: Path) -> Mapping[str, str]:
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_"))
+        }
+        return {
+            **inherited,
+            "ANSIBLE_HOME": str(self.folder / "home"),
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".build"),
+            "ANSIBLE_CALLBACK_PLUGINS": str(RECORDER),
+            "ANSIBLE_CALLBACKS_ENABLED": "record",
+            "ANSIBLE_NOCOLOR": "1",
+            "KUBECONFIG": str(self._kubeconfig),
+            "KYMA_TEST_RECORD": str(record),
+            "PYTHONPATH": "",
+        }

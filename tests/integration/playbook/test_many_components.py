@@ -1,0 +1,65 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many components, and what a person sees while they are at work."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from .conftest import OwnCluster
+from .running import Outcome, Playbook
+from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+
+pytestmark = pytest.mark.cluster
+
+MANY = [f"part-{number:02}" for number in range(35)]
+LATEST = 2.0
+"""Seconds after which a change must have reached the terminal."""
+
+
+@pytest.fixture(scope="module")
+def many(playbook: Playbook, small: SmallRelease) -> Outcome:
+    """The outcome of many quick components, and a chain of two slow ones."""
+    for name in MANY:
+        small.component(name, config_map(name))
+    small.component("slow", config_map("slow"), deployment("slow", ready_after="4s"))
+    small.component("slower", config_map("slower"), deployment("slower", ready_after="4s"), needs=["slow"])
+    return playbook.deploy(small.folder).succeeded()
+
+
+def test_more_components_than_workers_are_all_deployed(many: Outcome, own_cluster: OwnCluster) -> None:
+    there = {obj["metadata"]["name"] for obj in own_cluster.api.list("v1", "ConfigMap", NAMESPACE).items}
+    assert {*MANY, "slow", "slower"} <= there
+    assert {one["state"] for one in many.components.values()} == {"succeeded"}
+    assert len(many.components) == 1 + 35 + 2
+
+
+def _shown(outcome: Outcome, text: str) -> float:
+    """When a line with this text came to the terminal for the first time."""
+    return next(time for time, line in outcome.lines if text in line)
+
+
+@pytest.mark.parametrize("name", ["slow", "slower"])
+def test_the_terminal_shows_within_two_seconds_that_a_component_is_applied(many: Outcome, name: str) -> None:
+    target = f"configmaps {NAMESPACE}/{name}"
+    applied = next(r.time for r in many.requests if r.target == target and r.persists)
+    assert abs(_shown(many, f"{name}: applying") - applied) < LATEST
+
+
+@pytest.mark.parametrize("name", ["slow", "slower"])
+def test_the_terminal_shows_within_two_seconds_that_a_component_is_healthy(
+    many: Outcome, own_cluster: OwnCluster, name: str
+) -> None:
+    assert f"{name}: waiting (Deployment {NAMESPACE}/{name}: 0 of 1 replicas" in many.text
+    conditions = own_cluster.api.get("apps/v1", "Deployment", name, NAMESPACE)["status"]["conditions"]
+    [available] = [one for one in conditions if one["type"] == "Available"]
+    # The cluster leaves out fractions of a second.
+    healthy = datetime.fromisoformat(available["lastTransitionTime"]).timestamp()
+    assert 0 <= _shown(many, f"{name}: succeeded") - healthy < LATEST + 1
+
+
+def test_a_component_is_told_of_when_it_ends_and_not_when_all_have_ended(many: Outcome) -> None:
+    assert _shown(many, "slower: succeeded") - _shown(many, "slow: succeeded") > 3
