@@ -63,11 +63,7 @@ def manifests_of(release: Path, profile: str) -> list[Manifest]:
 
 
 def _read(file: Path) -> Iterator[Object]:
-    loader = _Loader(file.read_text())
-    while loader.check_data():
-        obj = loader.get_data()
-        if obj:
-            yield obj
+    yield from filter(None, yaml.load_all(file.read_text(), _Loader))
 
 
 def missing(manifest: Manifest, live: Object) -> list[str]:
