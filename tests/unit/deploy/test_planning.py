@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
@@ -217,6 +217,24 @@ def test_the_status_of_what_runs_is_no_change() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
+def test_what_a_controller_writes_after_the_apply_is_not_looked_at_later() -> None:
+    someone = deployer(kyma())
+
+    def revises(cluster: Cluster, event: Event) -> None:
+        meta = event.object["metadata"]
+        if event.object["kind"] == "Deployment" and not meta.get("annotations"):
+            patch = {"metadata": {"annotations": {"deployment.kubernetes.io/revision": "1"}}}
+            cluster.patch("apps/v1", "Deployment", meta["name"], meta["namespace"], patch)
+
+    memory(someone).on_write(revises)
+    assert someone.deploy()["state"] == "succeeded"
+    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert found is not None
+    assert found["metadata"]["annotations"]
+    someone.materials.unreadable = True
+    assert not someone.plan()["plan"]["needed"]
+
+
 # Upgrades.
 
 
@@ -388,7 +406,10 @@ def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
         "2.11",
         components={
             "old": [custom("PodSecurityPolicy", "p", "policy")],
-            "wrong": [{**deployment("wrong"), "spec": {"selector": {"matchLabels": {"app": "other"}}}}],
+            "wrong": [
+                {**deployment("wrong"), "spec": {"selector": {"matchLabels": {"app": "other"}}}},
+                custom("Later", "after-the-refusal"),
+            ],
             "twice": [config_map("settings")],
             "a": (ComponentEntry("a", "kyma-system", needs=("b",)), []),
             "b": (ComponentEntry("b", "kyma-system", needs=("a", "nobody")), []),
@@ -406,6 +427,7 @@ def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
         "does not serve PodSecurityPolicy in policy/v1",
         "wrong: ",
         "selector",
+        "does not serve Later in example.com/v1",
         "ConfigMap kyma-system/settings is part of both logging and twice",
         "component b needs nobody",
         "in a circle: a → b → a",
@@ -414,7 +436,7 @@ def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
     ):
         assert expected in told
     assert planned["msg"].startswith(
-        "Kyma 2.11 can't be deployed now, for 8 reasons; nothing was written:\n- "
+        "Kyma 2.11 can't be deployed now, for 9 reasons; nothing was written:\n- "
     )
     assert not planned["changed"]
 
@@ -475,6 +497,31 @@ def test_a_component_takes_part_when_its_migration_is_needed() -> None:
         "Secret kyma-system/s",
     }
     assert not someone.plan()["plan"]["needed"]
+
+
+def test_what_a_migration_takes_from_its_component_comes_back_in_the_plan_and_in_the_run() -> None:
+    class DeletesLoki(Looks):
+        """Makes way for what can't be changed in place."""
+
+        def check(self, ctx: Context) -> Verdict:
+            found = ctx.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+            old = found is not None and "old" in found["metadata"]["labels"]
+            return needed("loki is old") if old else not_needed("loki is new or absent")
+
+        def run(self, ctx: Context) -> None:
+            ctx.cluster.delete("apps/v1", "Deployment", "loki", "kyma-system")
+
+    someone = deployed()
+    edit(someone, "apps/v1", "Deployment", "loki", {"metadata": {"labels": {"old": "yes"}}})
+    assert not someone.plan()["plan"]["needed"]
+    someone.materials.classes = (DeletesLoki,)
+    planned = someone.plan()
+    assert [one["action"] for one in planned["plan"]["migrations"][0]["writes"]] == ["delete"]
+    assert changes(planned, "logging") == {"Deployment loki": ("create", [])}
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert found is not None
+    assert "labels" not in found["metadata"]
 
 
 def test_a_needed_migration_after_an_unchanged_component_makes_it_take_part() -> None:

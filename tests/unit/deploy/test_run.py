@@ -79,7 +79,7 @@ class Ledger:
         self.wrong: dict[str, Any] = {}
 
     def migration(self, component: str, phase: Phase, **attributes: Any) -> type[Migration]:
-        meta = {"name": f"done-{component}-{phase}", "namespace": "default"}
+        meta = {"name": f"done-{component}-{attributes.get('name', phase)}", "namespace": "default"}
 
         def check(_self: Migration, ctx: Context) -> Verdict:
             done = ctx.cluster.get("v1", "ConfigMap", meta["name"], "default")
@@ -524,13 +524,15 @@ def test_a_person_who_cancels_lets_what_is_queued_not_start() -> None:
 
 def test_migrations_that_were_cancelled_make_a_component_cancelled_and_not_failed() -> None:
     ledger = Ledger()
-    someone = deployer(kyma(), *every_phase(ledger))
-    planned = someone.plan()
     stop: list[bool] = []
     ledger.wrong["istio/pre-step"] = lambda _ctx: stop.append(True)
+    second = ledger.migration("istio", Phase.PRE, name="second", after=["istio/pre-step"])
+    someone = deployer(kyma(), ledger.migration("istio", Phase.PRE), second)
     someone.cancelled = lambda: bool(stop)
-    someone.carry_out(planned)
+    someone.deploy()
+    assert someone.record()["status"]["migrations"]["istio/second"]["state"] == "cancelled"
     assert someone.states()["istio"] == "cancelled"
+    assert "istio/second" not in ledger.ran
 
 
 def test_a_component_that_is_never_ready_ends_at_its_timeout() -> None:
