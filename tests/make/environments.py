@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,7 @@ class Environment:
         """Return what a program has to find: this environment's programs, those we built, our collections."""
         return {
             **({} if sys.stdout.isatty() else {"NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1"}),
-            "PATH": f"{self.bin}:{BIN}:{interpreters.search_path()}",
+            "PATH": f"{self.bin}:{BIN}:{os.environ.get('PATH', os.defpath)}",
             "VIRTUAL_ENV": str(self.folder),
             "ANSIBLE_COLLECTIONS_PATH": str(BUILD),
             "PYTHONPATH": str(BUILD),
@@ -62,7 +63,7 @@ class Environment:
         An environment that is there is kept, whoever made it, as long as it starts.
         """
         with turn(BUILD / "setup.lock"):
-            if interpreters.version_of(self.python) is None:
+            if interpreters.look_at(self.python) is None:
                 self._create(base or base_python())
             for file in files:
                 self._install(REQUIREMENTS / file)
@@ -70,7 +71,7 @@ class Environment:
     def _create(self, base: Path) -> None:
         with timed(f"creating .build/{self.name} with {base}"):
             must([base, "-m", "venv", "--clear", self.folder])
-            interpreters.version_of.cache_clear()
+            interpreters.look_at.cache_clear()
 
     def _install(self, file: Path) -> None:
         stamp = self.folder / f".{file.stem}.stamp"
@@ -99,7 +100,7 @@ def base_python() -> Path:
     """Return the interpreter that environments are made with: the one behind this process."""
     name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     for candidate in (Path(sys.base_prefix) / "bin" / name, Path(sys.executable)):
-        if interpreters.version_of(candidate):
+        if interpreters.look_at(candidate):
             return candidate
     raise CommandError(
         f"{sys.executable} can't make virtual environments: install its modules venv and ensurepip."

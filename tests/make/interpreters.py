@@ -14,29 +14,34 @@ from pathlib import Path
 Version = tuple[int, int]
 
 KNOWN = tuple((3, minor) for minor in range(8, 16))
-CHECK = "import sys, venv, ensurepip; print(*sys.version_info[:2])"
+CHECK = "import sys, venv, ensurepip; print(*sys.version_info[:2], sys.executable)"
 
 
 @functools.cache
 def found() -> Mapping[Version, Path]:
-    """Return the first Python of each version that starts and can make virtual environments."""
+    """Return the first Python of each version that starts and can make virtual environments.
+
+    It is the program itself, where what was found is a version manager's wrapper.
+    """
     result: dict[Version, Path] = {}
     for candidate in _candidates():
-        version = version_of(candidate)
-        if version:
-            result.setdefault(version, candidate)
+        seen = look_at(candidate)
+        if seen:
+            result.setdefault(*seen)
     return result
 
 
 @functools.cache
-def version_of(python: Path) -> Version | None:
-    """Return a Python's version, or nothing where it doesn't start or can't make virtual environments."""
+def look_at(python: Path) -> tuple[Version, Path] | None:
+    """Return a Python's version and program; nothing where it can't start or make virtual environments."""
     try:
         done = subprocess.run([python, "-c", CHECK], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    words = done.stdout.split()
-    return (int(words[0]), int(words[1])) if done.returncode == 0 and len(words) == 2 else None
+    if done.returncode:
+        return None
+    major, minor, program = done.stdout.strip().split(" ", 2)
+    return (int(major), int(minor)), Path(program)
 
 
 def search_path() -> str:
@@ -49,7 +54,7 @@ def search_path() -> str:
     good = [
         str(folder)
         for folder in _path()
-        if all(version_of(folder / name) for name in names if (folder / name).exists())
+        if all(look_at(folder / name) for name in names if (folder / name).exists())
     ]
     real = [str(python.parent) for version, python in found().items() if version in KNOWN]
     return os.pathsep.join(dict.fromkeys(real + good))
@@ -61,13 +66,9 @@ def _candidates() -> Iterator[Path]:
         for folder in _path():
             if (folder / name).exists():
                 yield folder / name
-    home = Path.home()
-    for pattern in (".pyenv/versions/*/bin/python3", ".local/share/uv/python/*/bin/python3"):
-        for python in sorted(home.glob(pattern)):
-            version = version_of(python)
-            if version:
-                exact = python.with_name(f"python{version[0]}.{version[1]}")
-                yield exact if exact.exists() else python
+    managed = [folder.parent / "versions" for folder in _path() if folder.name == "shims"]
+    for versions in (*managed, Path.home() / ".pyenv/versions", Path.home() / ".local/share/uv/python"):
+        yield from sorted(versions.glob("*/bin/python3"))
 
 
 def _path() -> list[Path]:

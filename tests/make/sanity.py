@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.cluster.console import timed
 from tests.cluster.paths import BUILD, ROOT
 
-from . import content, cores
+from . import content, cores, interpreters
 from .command import read
 from .environments import Environment
 from .outcome import Outcome, failed, passed, skipped, together
@@ -54,7 +54,9 @@ def _with(environment: Environment) -> Outcome:
 
 
 def _variables(environment: Environment) -> Mapping[str, str]:
-    return {**environment.variables, "HOME": str(HOME), "PYTHONPATH": "", "ANSIBLE_COLLECTIONS_PATH": ""}
+    path = f"{environment.bin}:{interpreters.search_path()}"
+    own = {"PATH": path, "HOME": str(HOME), "PYTHONPATH": "", "ANSIBLE_COLLECTIONS_PATH": ""}
+    return {**environment.variables, **own}
 
 
 def _prepare_home() -> None:
