@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     entry_of,
     intended,
     is_unchanged,
+    refreshed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     ENTRIES_PER_OBJECT,
@@ -118,3 +119,18 @@ def test_parts_of_two_deployments_are_no_complete_one() -> None:
     second = inventory_objects(Inventory("c", "ns", "1.0", "e", entries))
     assert inventories_from([first[0], second[1]])["c"].digest == ""
     assert inventories_from([first[0]])["c"].digest == ""
+
+
+def test_a_refreshed_inventory_follows_controllers_and_not_people() -> None:
+    noted = entry_of(config_map())
+    inventory = Inventory("c", entries=(noted,))
+
+    def after(manager: str, **changed: object) -> Entry:
+        other = {"manager": manager, "operation": "Update", "fieldsV1": {"f:x": {}}, "time": "t2"}
+        live = config_map(resourceVersion="2", managedFields=[other], **changed)
+        return refreshed(inventory, {noted.ref: live}).entries[0]
+
+    assert after("some-controller").resource_version == "2"
+    assert after("kubectl-edit") == noted
+    assert after("some-controller", uid="another") == noted
+    assert refreshed(inventory, {}) == inventory

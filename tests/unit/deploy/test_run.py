@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import memory as memory_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Invalid,
+    Unreachable,
+    Untypeable,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
@@ -644,3 +648,16 @@ def _deploy_and_look(someone: Deployer) -> None:
     seen = json.dumps([someone.results, someone.told, records])
     assert CANARY not in seen
     assert base64.b64encode(CANARY.encode()).decode().rstrip("=")[:-2] not in seen
+
+
+def test_what_the_server_quotes_of_a_secret_is_not_told() -> None:
+    someone = deployer(release("2.9", {"logging": [secret("token", t="anything")]}))
+    quoting = "failed to create typed patch object (kyma-system/token; /v1, Kind=Secret): .data.t: " + CANARY
+    memory(someone).fail_when(
+        lambda request: request.verb == "apply" and request.ref.kind == "Secret",
+        Untypeable("apply Secret kyma-system/token", status=500, api_message=quoting),
+    )
+    _deploy_and_look(someone)
+    assert someone.states()["logging"] == "succeeded"
+    [warning] = someone.record()["status"]["components"]["logging"]["warnings"]
+    assert "written plainly" in warning
