@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
     Inventory,
     completed,
     entry_of,
