@@ -166,7 +166,7 @@ def conflict_status(found: Iterable[tuple[Manager, Field]]) -> Mapping[str, Any]
         by_manager.setdefault(manager, []).append(as_text(field))
     count = sum(map(len, by_manager.values()))
     if count == 1:
-        ((manager, (field_text,)),) = by_manager.items()
+        manager, [field_text] = next(iter(by_manager.items()))
         told = f" conflict with {manager}: {field_text}"
     else:
         told = "\n".join(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.quantity import parse_quantity
 
-Lookup: TypeAlias = "Callable[[Ref], Object | None]"
+Lookup: TypeAlias = Callable[[Ref], "Object | None"]
 
 
 class Problem(NamedTuple):

@@ -418,12 +418,11 @@ def test_a_watch_that_is_cut_at_once_is_not_opened_in_a_loop(stage: Stage) -> No
 
 def test_a_kind_that_is_not_served_is_asked_for_now_and_then(stage: Stage) -> None:
     ref = Ref("example.com", "Widget", "ns", "a")
-    cancelled, deadline = (lambda: False), time.monotonic() + 0.5
     result = wait_until_healthy(
         stage.cluster,
         [("example.com/v1", ref)],
-        deadline=deadline,
-        cancelled=cancelled,
+        deadline=time.monotonic() + 0.5,
+        cancelled=lambda: False,
         watcher=stage.watcher,
     )
     assert (result.ended, result.unhealthy[0].health.reason) == ("deadline", "Missing")

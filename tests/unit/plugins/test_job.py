@@ -145,9 +145,8 @@ def test_a_command_window_looks_the_same(tmp_path: Path) -> None:
 
     def run(command: str) -> str:
         # A terminal in between ends lines its own way.
-        return subprocess.run(["sh", "-c", command], capture_output=True, text=True).stdout.replace(
-            "\n", "\r\n"
-        )
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        return done.stdout.replace("\n", "\r\n")
 
     window = CommandWindow(files, run, shlex.quote)
     assert window.look(0) == LocalWindow(files).look(0)
