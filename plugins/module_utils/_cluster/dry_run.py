@@ -42,6 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.overlay import Change, Overlay
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patch_between
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
     field_matcher,
     label_matcher,
@@ -58,8 +59,9 @@ class DryRunCluster(Cluster):
     """An overlay over another cluster: it keeps writes in memory, and later reads see them.
 
     The first write of an object is validated by the inner cluster's dry run, and its errors are raised as
-    they are. What the server can't judge, because the object itself, its namespace, its CRD or its
-    StorageClass differs only in here, is done locally as the server would, and marked *unverified*.
+    they are; later ones are worked out here, and the dry run completes them. What the server can't judge,
+    because the object, its namespace, its CRD or its StorageClass is only in here, is done locally as the
+    server would, and marked *unverified*.
     Nothing is ever written to the inner cluster.
 
     A deletion is taken as done: finalizers are expected to be served, and what the garbage collector takes
@@ -155,7 +157,7 @@ class DryRunCluster(Cluster):
                 self._refuse_namespace("apply", kind, ref)
                 self._refuse_elsewhere(kind, ref, obj)
             after = self._write(kind).applied(live, obj, force=force)
-            return self._unverified(ref, live, after, dry_run)
+            return self._kept(kind, ref, live, after, dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
@@ -201,7 +203,9 @@ class DryRunCluster(Cluster):
             if subresource and not typed.has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
             after = self._write(typed).patched(shown(live, api_version), patch, subresource)
-            return self._unverified(ref, live, after, dry_run)
+            if subresource:
+                return self._unverified(ref, live, after, dry_run)
+            return self._kept(found, ref, live, after, dry_run)
 
     def delete(
         self,
@@ -300,6 +304,38 @@ class DryRunCluster(Cluster):
         )
         return self._overlay.keep(ref, before, after, unverified=False)
 
+    def _kept(self, kind: Kind, ref: Ref, live: Object | None, after: Object, dry_run: bool) -> Object:
+        """Remember a write that was worked out here, as the server would complete it where it can tell."""
+        completed = self._completed(kind, ref, after)
+        if completed is None:
+            return self._unverified(ref, live, after, dry_run)
+        return completed if dry_run else self._overlay.keep(ref, live, completed, unverified=False)
+
+    def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
+        """What the server makes of a further write to an object that it has, or None where it can't tell.
+
+        A field that a write takes out may come back as a default, which only the server knows.
+        """
+        change = self._overlay.change_of(ref)
+        there = change.before if change and change.after else None
+        named = {**after, "metadata": {**after["metadata"], "namespace": ref.namespace}}
+        if (
+            there is None
+            or there["apiVersion"] != after["apiVersion"]
+            or there["metadata"].get("uid") != after["metadata"].get("uid")
+            or not self._overlay.has_real_surroundings(ref, kind, depends_on(named))
+        ):
+            return None
+        patch = merge_patch_between(_intent_of(there), _intent_of(after))
+        if not patch:
+            return after
+        answer = self._inner.patch(
+            after["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch, dry_run=True
+        )
+        managers = {"managedFields": after["metadata"].get("managedFields") or []}
+        status = {"status": after["status"]} if "status" in after else {}
+        return {**answer, **status, "metadata": {**answer["metadata"], **managers}}
+
     def _unverified(self, ref: Ref, before: Object | None, after: Object, dry_run: bool) -> Object:
         return after if dry_run else self._overlay.keep(ref, before, after, unverified=True)
 
@@ -360,3 +396,10 @@ class DryRunCluster(Cluster):
         if self._current(kind, ref) is None:
             raise not_found(verb, kind, ref)
         return ref
+
+
+def _intent_of(obj: Object) -> Object:
+    """An object without what the server writes by itself."""
+    own = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
+    meta = {key: value for key, value in obj["metadata"].items() if key not in own}
+    return {**{key: value for key, value in obj.items() if key != "status"}, "metadata": meta}

@@ -180,10 +180,14 @@ class Overlay:
 
     def asks_server(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
         """Whether the server's dry run can judge a write: nothing that decides about it is only here."""
+        return ref not in self._changes and self.has_real_surroundings(ref, kind, deciding)
+
+    def has_real_surroundings(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
+        """Whether the server knows all that decides about a write, but for the object itself."""
         namespace = Ref(*NAMESPACE, "", ref.namespace)
         change = self._changes.get(namespace)
         new_place = change is not None and (change.before is None or change.after is None)
-        touched = any(other in self._changes for other in (ref, *deciding))
+        touched = any(other in self._changes for other in deciding)
         return not (touched or new_place or namespace in self._wiped or self.redefined(kind))
 
     def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:

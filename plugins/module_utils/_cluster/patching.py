@@ -27,6 +27,19 @@ def merge_patched(target: Any, patch: Any) -> Any:
     return result
 
 
+def merge_patch_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that makes the one of the other; empty where they are equal."""
+    patch: dict[str, Any] = {key: None for key in before if key not in after}
+    for key, value in after.items():
+        known = before.get(key)
+        if isinstance(value, Mapping) and isinstance(known, Mapping):
+            if inner := merge_patch_between(known, value):
+                patch[key] = inner
+        elif key not in before or value != known:
+            patch[key] = value
+    return patch
+
+
 def json_patched(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """The target after a JSON patch; neither is changed.
 

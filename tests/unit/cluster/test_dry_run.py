@@ -146,11 +146,14 @@ class TestVerification:
         overlay.apply(config_map("b"))
         assert [(request.verb, request.dry_run) for request in inner.requests] == [("apply", True)]
 
-    def test_later_ones_are_merged_here(self, overlay: DryRunCluster) -> None:
+    def test_later_ones_are_merged_here_and_completed_by_the_server(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
         overlay.apply(config_map(k="2", l="1"))
         merged = overlay.with_field_manager("other").apply(config_map(m="1"))
         assert merged["data"] == {"k": "2", "l": "1", "m": "1"}
-        assert overlay.unverified == {Ref("", "ConfigMap", "default", "a")}
+        assert [request.verb for request in inner.requests if request.dry_run] == ["apply", "patch"]
+        assert overlay.unverified == set()
         with pytest.raises(Conflict, match=r'conflict with "other": [.]data[.]m'):
             overlay.apply(config_map(k="2", m="2"))
 
