@@ -30,7 +30,7 @@ def failed(playbook: Playbook, small: SmallRelease) -> Outcome:
     for component, phase in (("broken", "pre"), ("broken", "post"), ("fine", "post"), ("global", "post")):
         name = f"{component}{phase}".title()
         playbook.migration(f"{component}_{phase}", marking(name, component, phase))
-    return playbook.deploy(small.folder).failed()
+    return playbook.deploy(small.folder, component_timeout=40).failed()
 
 
 @pytest.fixture(scope="module")
