@@ -40,7 +40,12 @@ def types() -> Outcome:
     prefix = ".".join(("ansible_collections", *content.OURS, "plugins"))
     plugins = [name for name in PACKAGES if any((ROOT / "plugins" / name).rglob("*.py"))]
     words: list[str] = []
-    for package in [*(f"{prefix}.{name}" for name in plugins), "tests.cluster", "tests.make"]:
+    for package in [
+        *(f"{prefix}.{name}" for name in plugins),
+        "tests.benchmark",
+        "tests.cluster",
+        "tests.make",
+    ]:
         words += ["-p", package]
     return _check([MAIN.bin / "mypy", *words])
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from tests.cluster.paths import BUILD
+
 from . import setup
 from .command import must, read
 from .environments import MAIN
@@ -32,6 +34,20 @@ def down() -> Outcome:
     setup.for_running()
     must([*COMMAND, "down"], env=MAIN.variables)
     return passed()
+
+
+def prepare_kind() -> None:
+    """See to it that kind starts quickly: the first time its node image is built, which takes minutes.
+
+    Molecule shows nothing of that before it is over.
+    """
+    if not (BUILD / "kind" / "node-image.stamp").exists():
+        must([*COMMAND, "up", "--provider", "kind"], env=MAIN.variables, minutes=40)
+
+
+def kind_down() -> None:
+    """End what runs of it."""
+    must([*COMMAND, "down", "--provider", "kind"], env=MAIN.variables)
 
 
 def why_no_kind() -> str:

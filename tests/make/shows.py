@@ -26,11 +26,7 @@ def demo() -> Outcome:
 
 
 def bench() -> Outcome:
-    """Measure how long deployments take."""
-    cluster.up()
-    code = run(
-        [MAIN.python, "-m", "tests.benchmark"],
-        env={**MAIN.variables, "KYMA_TEST_KUBECONFIG": str(KUBECONFIG)},
-        minutes=60,
-    )
-    return failed("a limit was missed") if code else passed()
+    """Measure how long deployments take, on clusters of their own."""
+    cluster.build()
+    code = run([MAIN.python, "-m", "tests.benchmark"], env=MAIN.variables, minutes=60)
+    return failed("it takes longer than it may, or could not be measured") if code else passed()

@@ -63,7 +63,13 @@ def molecule_kind() -> Outcome:
     """Run the scenario `kind`, where this machine can do that."""
     setup.for_tests()
     reason = cluster.why_no_kind()
-    return skipped(reason) if reason else molecule("kind")
+    if reason:
+        return skipped(reason)
+    try:
+        cluster.prepare_kind()
+        return molecule("kind")
+    finally:
+        cluster.kind_down()
 
 
 def molecule_all() -> Outcome:
