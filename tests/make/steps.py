@@ -36,11 +36,11 @@ _ALL = (
     Step("yaml", "yamllint", checks.yaml, ("setup",)),
     Step("changelog", "antsibull-changelog lint", checks.changelog, ("setup",)),
     Step("docs", "antsibull-docs lint-collection-docs", checks.docs, ("setup",)),
-    Step("unit", "pytest without a cluster", suites.unit, ("setup",)),
     Step("sanity", "ansible-test sanity", sanity.sanity, ("setup",)),
     Step("lint", "ansible-lint, production profile", checks.lint, ("setup",)),
     Step("galaxy", "galaxy-importer", checks.galaxy, ("setup",)),
     Step("build", "the programs of a Kubernetes, from pinned sources", cluster.build, ("setup",)),
+    Step("unit", "pytest without a cluster; some need the programs", suites.unit, ("setup",)),
     Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",)),
     Step("integration", "pytest with a cluster", suites.integration, ("cluster",)),
     Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("cluster",)),
@@ -56,8 +56,8 @@ STEPS: Mapping[str, Step] = {step.name: step for step in _ALL}
 
 GROUPS: Mapping[str, Sequence[str]] = {
     "test": (
-        *("setup", "style", "types", "yaml", "changelog", "docs", "unit", "sanity", "lint", "galaxy"),
-        *("build", "cluster", "integration", "molecule-default", "molecule-kind"),
+        *("setup", "style", "types", "yaml", "changelog", "docs", "sanity", "lint", "galaxy"),
+        *("build", "unit", "cluster", "integration", "molecule-default", "molecule-kind"),
         *(("cluster-down",) if IN_CI else ()),  # a person's next time is quick with a cluster that runs
     ),
 }
