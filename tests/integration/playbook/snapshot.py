@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED
 
 from .manifests import Manifest
 
@@ -17,7 +18,15 @@ Object = dict[str, Any]
 _OF_THE_SERVER = frozenset(
     {"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink"}
 )
-_OF_CONTROLLERS = frozenset({"deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"})
+_NOBODYS = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "deprecated.daemonset.template.generation",
+        # The manifest itself, where server-side apply could not read it.
+        LAST_APPLIED,
+    }
+)
+"""Annotations that are bookkeeping."""
 
 
 class Snapshot:
@@ -74,7 +83,7 @@ def differing_fields(before: Any, after: Any) -> set[str]:
 
 def _written_by_people(obj: Object) -> Object:
     meta = {key: value for key, value in obj["metadata"].items() if key not in _OF_THE_SERVER}
-    annotations = {k: v for k, v in (meta.pop("annotations", None) or {}).items() if k not in _OF_CONTROLLERS}
+    annotations = {k: v for k, v in (meta.pop("annotations", None) or {}).items() if k not in _NOBODYS}
     rest = {key: value for key, value in obj.items() if key not in ("status", "metadata")}
     return {**rest, "metadata": {**meta, "annotations": annotations}}
 
