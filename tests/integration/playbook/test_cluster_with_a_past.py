@@ -62,7 +62,7 @@ class Seeded:
         self._api.create(_named(objects, "ServiceAccount", LOKI))
         self._api.create(_named(objects, "Secret", LOKI))
         self._api.create(loki)
-        gateway = {
+        gateway: Object = {
             "apiVersion": "networking.istio.io/v1alpha3",
             "kind": "Gateway",
             "metadata": {"name": "kyma-gateway", "namespace": NAMESPACE},

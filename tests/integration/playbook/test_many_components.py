@@ -54,8 +54,9 @@ def test_the_terminal_shows_within_two_seconds_that_a_component_is_healthy(
     many: Outcome, own_cluster: OwnCluster, name: str
 ) -> None:
     assert f"{name}: waiting (Deployment {NAMESPACE}/{name}: 0 of 1 replicas" in many.text
-    conditions = own_cluster.api.get("apps/v1", "Deployment", name, NAMESPACE)["status"]["conditions"]
-    [available] = [one for one in conditions if one["type"] == "Available"]
+    live = own_cluster.api.get("apps/v1", "Deployment", name, NAMESPACE)
+    assert live
+    [available] = [one for one in live["status"]["conditions"] if one["type"] == "Available"]
     # The cluster leaves out fractions of a second.
     healthy = datetime.fromisoformat(available["lastTransitionTime"]).timestamp()
     assert 0 <= _shown(many, f"{name}: succeeded") - healthy < LATEST + 1
