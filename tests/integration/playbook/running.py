@@ -54,7 +54,7 @@ class Outcome:
     @property
     def text(self) -> str:
         """All that the terminal showed."""
-        return "\n".join(line for _, line in self.lines)
+        return "\n".join(line for _time, line in self.lines)
 
     @property
     def recap(self) -> dict[str, int]:
@@ -164,7 +164,7 @@ class Playbook:
             status = process.wait(5)
         except subprocess.TimeoutExpired:
             process.kill()
-            pytest.fail("ansible-playbook hangs:\n" + "\n".join(line for _, line in lines))
+            pytest.fail("ansible-playbook hangs:\n" + "\n".join(line for _time, line in lines))
         entries = record.read_text().splitlines() if record.exists() else []
         return Outcome(status, lines, [json.loads(entry)["result"] for entry in entries])
 

@@ -18,7 +18,7 @@ def read_lines(terminal: int, seconds: float) -> Iterator[tuple[float, str]]:
     """
     rest, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
-        ready, _, _ = select.select([terminal], [], [], 1.0)
+        ready = select.select([terminal], [], [], 1.0)[0]
         if not ready:
             continue
         try:

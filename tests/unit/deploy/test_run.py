@@ -168,18 +168,19 @@ def test_everything_is_measured() -> None:
     someone = deployer(kyma(), *every_phase(ledger))
     ended = someone.deploy()
     rows = {(one["kind"], one["name"]): one for one in ended["durations"]}
-    assert {kind for kind, _ in rows} == {"phase", "component", "migration"}
+    assert {kind for kind, _name in rows} == {"phase", "component", "migration"}
     assert {name for kind, name in rows if kind == "phase"} == {
         "global pre",
         "prerequisites",
         "components",
         "global post",
     }
-    assert len([1 for kind, _ in rows if kind == "migration"]) == 8
-    assert len([1 for kind, _ in rows if kind == "component"]) == 7
+    assert len([1 for kind, _name in rows if kind == "migration"]) == 8
+    assert len([1 for kind, _name in rows if kind == "component"]) == 7
     assert all(one["seconds"] >= 0 and one["state"] for one in rows.values())
     assert (
-        sum(one["seconds"] for (kind, _), one in rows.items() if kind == "phase") <= ended["seconds"] + 0.01
+        sum(one["seconds"] for (kind, _name), one in rows.items() if kind == "phase")
+        <= ended["seconds"] + 0.01
     )
     assert len(ended["summary"]) == 2 + len(rows)
     for one in someone.results:
