@@ -147,6 +147,7 @@ class Attempt:
 
     def _ask(self, migration: Migration) -> Verdict:
         verdict: object = migration.check(self._context())
+        self._must_be_in_time()
         if not (isinstance(verdict, Verdict) and verdict.state in (NEEDED, NOT_NEEDED, BLOCKED)):
             raise LifecycleError(f"its check returned {verdict!r} instead of needed, not_needed or blocked")
         if self.step == "check":
@@ -154,10 +155,13 @@ class Attempt:
             self._evidence = self._redactor.clean(verdict.evidence)
         return verdict
 
-    def _next(self, step: str, *, read_only: bool) -> None:
+    def _must_be_in_time(self) -> None:
         # A sleep ends with the step's time, so that a step may seem done just when it is out of time.
         if self.overdue():
             raise _OutOfTime(self.overdue())
+
+    def _next(self, step: str, *, read_only: bool) -> None:
+        self._must_be_in_time()
         self._begin(step, read_only=read_only)
 
     def _begin(self, step: str, *, read_only: bool) -> None:
