@@ -87,14 +87,15 @@ def _pytest(environment: Environment, *arguments: str) -> Outcome:
             env={**environment.variables, **_cluster_variables()},
             minutes=30,
         )
-    return _counts(report, code)
+    return counts(report, code)
 
 
 def _cluster_variables() -> Mapping[str, str]:
     return {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
 
 
-def _counts(report: Path, code: int) -> Outcome:
+def counts(report: Path, code: int) -> Outcome:
+    """Return what pytest's report and its exit code come to."""
     if not report.exists():
         return failed(f"pytest ended with exit code {code} before a test ran")
     suites = ET.parse(report).getroot().iter("testsuite")
