@@ -57,6 +57,7 @@ def test_the_newest_that_starts(machine: Path) -> None:
     python(machine / "bin" / "python3.14", "")
     python(machine / "bin" / "python3.11", "3.11")
     python(machine / "home" / ".pyenv" / "versions" / "3.13.0" / "bin" / "python3", "3.13")
+    python(machine / "home" / ".pyenv" / "versions" / "3.7.0" / "bin" / "python3", "3.12")
     python(machine / "home" / ".pyenv" / "versions" / "3.9.1" / "bin" / "python3", "3.9")
     assert start(machine).stdout == "3.13 -m tests.make unit\n"
 
