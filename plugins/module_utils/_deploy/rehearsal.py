@@ -156,7 +156,7 @@ class Rehearsal:
         if inventory is None:
             return "install", component.objects
         if not inventory.digest:
-            return "resume" if inventory.version else "install", component.objects
+            return "resume", component.objects
         # The same release may be rendered to other random passwords: those that were deployed stay.
         same_release = self._observed.installation.digest == self._digest
         if inventory.digest != component.digest and not same_release:
