@@ -448,7 +448,7 @@ def test_a_rerun_goes_on_where_the_failed_run_ended() -> None:
         "certs": "unchanged",
         "istio": "unchanged",
         "logging": "unchanged",
-        "monitoring": "install",
+        "monitoring": "resume",
         "dashboards": "install",
         "gateway": "unchanged",
     }
