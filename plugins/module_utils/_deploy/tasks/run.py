@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import secrets
 import socket
 import time
@@ -170,7 +171,12 @@ def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any]) -> None:
 
 
 def _who() -> str:
-    return f"{getpass.getuser()}@{socket.gethostname()}"
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # A container's user need not have a name.
+        user = f"uid-{os.getuid()}"
+    return f"{user}@{socket.gethostname()}"
 
 
 def _seconds_since_start(spec: Mapping[str, Any]) -> float:
