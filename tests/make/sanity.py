@@ -15,7 +15,7 @@ from tests.cluster.paths import BUILD, ROOT
 from . import content, cores, interpreters
 from .command import read
 from .environments import Environment
-from .outcome import Outcome, failed, passed, skipped, together
+from .outcome import Outcome, failed, not_at_hand, passed, together
 
 HOME = BUILD / "home"
 
@@ -36,7 +36,7 @@ def sanity() -> Outcome:
     content.refresh_copy()
     _prepare_home()
     return together(
-        _with(environment) if environment else skipped(f"no Python here runs ansible-core {core.version}")
+        _with(environment) if environment else not_at_hand(f"no Python here runs ansible-core {core.version}")
         for core, environment in cores.environments()
     )
 

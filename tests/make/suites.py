@@ -15,7 +15,7 @@ from tests.cluster.paths import BUILD, KUBECONFIG, ROOT
 from . import cluster, cores, setup
 from .command import run
 from .environments import MAIN, Environment
-from .outcome import IN_CI, Outcome, failed, passed, skipped, together
+from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
 
 REPORTS = BUILD / "reports"
 SCENARIOS = ROOT / "extensions" / "molecule"
@@ -27,7 +27,7 @@ def unit() -> Outcome:
     return together(
         _pytest(environment, "tests/unit", "-m", "not cluster")
         if environment
-        else skipped(f"no Python here runs ansible-core {core.version}")
+        else not_at_hand(f"no Python here runs ansible-core {core.version}")
         for core, environment in cores.environments()
     )
 
