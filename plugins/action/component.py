@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import (
+    DEFAULT_DEADLINE,
+    BackgroundCarrier,
+)
 
 
 class ActionModule(BackgroundCarrier):
@@ -19,4 +22,6 @@ class ActionModule(BackgroundCarrier):
 
     def deadline(self, params: Mapping[str, Any]) -> float:
         """See BackgroundCarrier: all components one after the other, each with all its time."""
-        return super().deadline(params) * 4 * max(1, len(params.get("names") or ()))
+        names = params.get("names") or ()
+        # A component list may give some of them more.
+        return max(DEFAULT_DEADLINE, super().deadline(params) * 4 * len(names))

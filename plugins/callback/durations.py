@@ -92,7 +92,14 @@ class CallbackModule(CallbackBase):
 
     def _collect(self, result: Any) -> None:
         told = {"host": result._host.get_name(), "task": result._task.get_name()}
-        self._rows += [{**told, **row} for row in durations_in(result._result)]
+        known = {self._key(row) for row in self._rows}
+        # The end of a run tells again what its tasks have told.
+        rows = [{**told, **row} for row in durations_in(result._result)]
+        self._rows += [row for row in rows if self._key(row) not in known]
+
+    @staticmethod
+    def _key(row: Mapping[str, Any]) -> tuple[object, ...]:
+        return row["host"], row["kind"], row["name"], row["state"], round(float(row["seconds"]), 3)
 
 
 def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

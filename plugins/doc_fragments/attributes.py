@@ -13,8 +13,9 @@ class ModuleDocFragment:
 options: {}
 requirements:
   - python >= 3.11
-  - kubernetes >= 29.0.0
+  - kubernetes >= 31.0.0
   - PyYAML
+  - packaging
 attributes:
   action:
     description: Has an action plugin, so that some of its work is done on the controller.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -77,17 +77,21 @@ def apply_object(
     Raises:
         ClusterError: the server refuses it in a way that there is no way around.
     """
-    ref = ref_of(intent)
     try:
-        return Applied(ref, cluster.apply(intent, force=policy.force_conflicts))
+        return _apply(cluster, intent, policy)
+    except Invalid as refusal:
+        if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
+            raise
+    return _replace(cluster, intent, policy, wait_until_gone)
+
+
+def _apply(cluster: Cluster, intent: Object, policy: Policy) -> Applied:
+    try:
+        return Applied(ref_of(intent), cluster.apply(intent, force=policy.force_conflicts))
     except Conflict as conflict:
         return _settle(cluster, intent, conflict)
     except Untypeable as untypeable:
         return _apply_plainly(cluster, intent, untypeable)
-    except Invalid as refusal:
-        if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
-            raise
-        return _replace(cluster, intent, wait_until_gone)
 
 
 def _settle(cluster: Cluster, intent: Object, conflict: Conflict) -> Applied:
@@ -179,7 +183,9 @@ def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str
     return patch
 
 
-def _replace(cluster: Cluster, intent: Object, wait_until_gone: Callable[[str, Ref], None]) -> Applied:
+def _replace(
+    cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
+) -> Applied:
     ref = ref_of(intent)
     live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
     if live is not None:
@@ -193,7 +199,6 @@ def _replace(cluster: Cluster, intent: Object, wait_until_gone: Callable[[str, R
             propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
         )
         wait_until_gone(intent["apiVersion"], ref)
-    answer = cluster.apply(intent)
-    return Applied(
-        ref, answer, replaced=True, warnings=(f"{ref}: replaced, as what changed can't be changed in place",)
-    )
+    made = _apply(cluster, intent, policy)
+    told = f"{ref}: replaced, as what changed can't be changed in place"
+    return replace(made, replaced=True, warnings=(*made.warnings, told))

@@ -117,6 +117,7 @@ class ComponentWork:
         state, error = SUCCEEDED, ""
         try:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
+            self._deadline = time.monotonic() + self._patience()
             intent = self._measured("apply", self._apply)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))

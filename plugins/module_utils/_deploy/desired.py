@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -73,9 +73,8 @@ def desired_of(release: Release, served: Scope) -> Desired:
         known = crd_scopes.get((group_of(api_version), kind))
         return served(api_version, kind) if known is None else known
 
-    every_object = [obj for entry in release.components for obj in release.content[entry.name].objects]
-    scaled = _autoscaled(every_object)
-    foundation = _foundation(release, every_object, namespaced)
+    scaled = _autoscaled(release)
+    foundation = _foundation(release, namespaced)
     components = {FOUNDATION: foundation}
     owners: dict[Ref, str] = {ref_of(obj): FOUNDATION for obj in foundation.objects}
     problems: list[str] = []
@@ -89,6 +88,8 @@ def desired_of(release: Release, served: Scope) -> Desired:
             if owner is None:
                 owners[ref] = entry.name
                 objects.append(obj)
+            elif owner == FOUNDATION and ref.kind == "Namespace":
+                continue
             elif owner == FOUNDATION:
                 warnings.append(
                     f"{ref} is among the release's CRDs already; the component's copy is left out"
@@ -110,7 +111,7 @@ def complete(
     manifest: Object,
     namespace: str,
     namespaced: Scope,
-    scaled: Iterable[tuple[str, str]] = (),
+    scaled: Container[tuple[str, str, str]] = (),
 ) -> Object:
     """One manifest as it is sent to the server.
 
@@ -127,45 +128,71 @@ def complete(
         meta["namespace"] = meta.get("namespace") or namespace
     elif scope is False:
         meta.pop("namespace", None)
-    if obj["kind"] == "Secret" and "stringData" in obj:
-        encoded = {
-            key: base64.b64encode(str(value).encode()).decode()
-            for key, value in obj.pop("stringData").items()
-        }
-        obj["data"] = {**(obj.get("data") or {}), **encoded}
+    if obj["kind"] == "Secret":
+        _encode(obj)
     if obj["kind"] == "ClusterRole" and obj.get("aggregationRule"):
         obj.pop("rules", None)
-    if (obj["kind"], meta["name"]) in scaled and isinstance(obj.get("spec"), dict):
+    if (obj["kind"], meta.get("namespace", ""), meta["name"]) in scaled and isinstance(obj.get("spec"), dict):
         obj["spec"].pop("replicas", None)
     return obj
 
 
+def _encode(secret: Object) -> None:
+    """Make ``data`` of ``stringData``, as the server does; what isn't a mapping is the server's to refuse."""
+    text = secret.get("stringData")
+    if text is None:
+        secret.pop("stringData", None)
+    elif isinstance(text, dict):
+        del secret["stringData"]
+        encoded = {
+            key: base64.b64encode(("" if value is None else str(value)).encode()).decode()
+            for key, value in text.items()
+        }
+        secret["data"] = {**(secret.get("data") or {}), **encoded}
+
+
 def _scopes_of_crds(release: Release) -> dict[tuple[str, str], bool]:
     contents = [release.crds, *release.content.values()]
-    return {
-        (obj["spec"]["group"], obj["spec"]["names"]["kind"]): obj["spec"].get("scope") == "Namespaced"
+    specs = (
+        obj.get("spec") or {}
         for content in contents
         for obj in content.objects
         if obj["kind"] == "CustomResourceDefinition"
+    )
+    return {
+        (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")
+        == "Namespaced"
+        for spec in specs
     }
 
 
-def _autoscaled(objects: Iterable[Object]) -> frozenset[tuple[str, str]]:
-    targets = (
-        obj["spec"].get("scaleTargetRef") or {} for obj in objects if obj["kind"] == "HorizontalPodAutoscaler"
+def _autoscaled(release: Release) -> frozenset[tuple[str, str, str]]:
+    """What autoscalers of the release target: kind, namespace and name."""
+    return frozenset(
+        (target.get("kind", ""), obj["metadata"].get("namespace") or entry.namespace, target.get("name", ""))
+        for entry in release.components
+        for obj in release.content[entry.name].objects
+        if obj["kind"] == "HorizontalPodAutoscaler"
+        for target in [(obj.get("spec") or {}).get("scaleTargetRef") or {}]
     )
-    return frozenset((target.get("kind", ""), target.get("name", "")) for target in targets)
 
 
-def _foundation(release: Release, every_object: Iterable[Object], namespaced: Scope) -> DesiredComponent:
-    brought = {obj["metadata"]["name"] for obj in every_object if obj["kind"] == "Namespace"}
+def _foundation(release: Release, namespaced: Scope) -> DesiredComponent:
+    brought = {
+        obj["metadata"]["name"]: obj
+        for entry in release.components
+        for obj in release.content[entry.name].objects
+        if ref_of(obj)[:2] == ("", "Namespace")
+    }
     wanted = dict.fromkeys(entry.namespace for entry in release.components)
+    # A component's own manifest of its namespace counts, but comes before all that live in there.
     namespaces = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        brought.get(name) or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in wanted
-        if name not in brought and name != "default"
+        if name != "default"
     ]
-    crds = [complete(obj, release.default_namespace, namespaced) for obj in release.crds.objects]
-    objects = (*namespaces, *crds)
+    objects = [
+        complete(obj, release.default_namespace, namespaced) for obj in (*namespaces, *release.crds.objects)
+    ]
     entry = ComponentEntry(FOUNDATION, release.default_namespace, prerequisite=True)
-    return DesiredComponent(entry, objects, digest_of(objects), release.crds.hooks)
+    return DesiredComponent(entry, tuple(objects), digest_of(objects), release.crds.hooks)

@@ -33,11 +33,11 @@ _RANKS: tuple[tuple[str, ...], ...] = (
         "CronJob",
         "HorizontalPodAutoscaler",
     ),
-    ("Ingress", "IngressClass", "APIService"),
+    ("Ingress", "IngressClass"),
 )
 _RANK_OF = {kind: rank for rank, kinds in enumerate(_RANKS) for kind in kinds}
 _CUSTOM_RESOURCES = len(_RANKS)
-_WEBHOOKS = len(_RANKS) + 1
+_IN_THE_WAY = len(_RANKS) + 1
 _BUILT_IN_GROUPS = ("", "apps", "batch", "autoscaling", "policy")
 
 CRD_RANK = _RANK_OF["CustomResourceDefinition"]
@@ -46,8 +46,8 @@ CRD_RANK = _RANK_OF["CustomResourceDefinition"]
 def rank_of(obj: Object) -> int:
     """The rank of one object: all of a lower rank are applied before any of a higher one."""
     kind = obj["kind"]
-    if kind.endswith("WebhookConfiguration"):
-        return _WEBHOOKS
+    if kind.endswith("WebhookConfiguration") or kind == "APIService":
+        return _IN_THE_WAY
     group = group_of(obj["apiVersion"])
     if group not in _BUILT_IN_GROUPS and not group.endswith(".k8s.io"):
         return _CUSTOM_RESOURCES

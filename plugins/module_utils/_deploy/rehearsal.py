@@ -37,7 +37,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     Plan,
     PlanRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import upgrade_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
+    server_problem,
+    upgrade_problem,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
     needs_problems,
     stages_of,
@@ -112,8 +115,10 @@ class Rehearsal:
         version = upgrade_problem(
             installation.version, installation.target, self._release.version, self._release.upgrades_from
         )
+        supported = self._release.kubernetes
+        server = server_problem(self._overlay.server_version(), supported) if supported else ""
         return [
-            *([version] if version else []),
+            *filter(None, (version, server)),
             *needs_problems(self._release.components),
             *desired.problems,
             *self._found.problems,

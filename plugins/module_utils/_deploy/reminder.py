@@ -9,6 +9,9 @@ import threading
 import time
 from types import TracebackType
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import ENDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import ENDS as MIGRATION_ENDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import LOG_STATES
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
 
 SILENCE_SECONDS = 30.0
@@ -20,13 +23,11 @@ class Reminder:
 
     Args:
         progress: where to tell.
-        ends: the states after which there is nothing more to say of a subject.
         silence: seconds.
     """
 
-    def __init__(self, progress: Progress, ends: tuple[str, ...], silence: float = SILENCE_SECONDS) -> None:
+    def __init__(self, progress: Progress, silence: float = SILENCE_SECONDS) -> None:
         self._progress = progress
-        self._ends = ends
         self._silence = silence
         self._last: dict[str, tuple[str, str, float, float]] = {}
         self._lock = threading.Lock()
@@ -37,8 +38,10 @@ class Reminder:
         """See Progress."""
         now = time.monotonic()
         with self._lock:
-            self._last.pop(subject, None)
-            if state not in self._ends:
+            before = self._last.pop(subject, None)
+            if state in LOG_STATES and before:
+                self._last[subject] = (*before[:3], now)
+            elif state not in (*ENDS, *MIGRATION_ENDS, *LOG_STATES):
                 self._last[subject] = (state, detail, now, now)
         self._progress(subject, state, detail)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,23 @@ def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Seque
             f" deploy {between} first"
         )
     return ""
+
+
+def server_problem(server: str, supported: str) -> str:
+    """Why a release may not run on an API server, in a sentence; empty where it may or nobody says.
+
+    Args:
+        server: its version, e.g. ``v1.30.2-gke.1``.
+        supported: the versions that the release supports, as a PEP 440 specifier set, or empty.
+    """
+    found = re.match(r"v?(\d+\.\d+\.\d+)", server)
+    if not supported or not found:
+        return ""
+    from packaging.specifiers import SpecifierSet
+
+    if SpecifierSet(supported).contains(found.group(1)):
+        return ""
+    return f"the release supports Kubernetes {supported}, and the cluster has {server}"
 
 
 def _same_line(base: Version, current: Version) -> bool:

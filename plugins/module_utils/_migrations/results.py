@@ -26,6 +26,12 @@ TIMEOUT = "timeout"
 CANCELLED = "cancelled"
 SKIPPED = "skipped"
 
+ENDS = (DONE, NOT_NEEDED, BLOCKED, FAILED, WARNED, TIMEOUT, CANCELLED, SKIPPED)
+"""The states after which there is nothing more to say of a migration."""
+
+LOG_STATES = ("info", "warning")
+"""The states under which a migration's own log lines are told."""
+
 FATAL = (BLOCKED, FAILED, TIMEOUT, CANCELLED, SKIPPED)
 """The states that fail a component, or the run where the migration is global."""
 

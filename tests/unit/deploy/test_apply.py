@@ -95,6 +95,22 @@ def test_a_changed_job_is_made_anew() -> None:
         apply(cluster, job("three"), Policy(replace_immutable=()))
 
 
+def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:
+    cluster = MemoryCluster()
+    apply(cluster, job("one"))
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    cluster.fail_when(lambda request: request.verb == "apply", untypeable, times=2)
+    applied = apply(cluster, job("two"))
+    assert applied.replaced
+    assert len(applied.warnings) == 2
+    cluster.with_field_manager("kubectl-edit").patch(
+        "batch/v1", "Job", "j", "default", {"spec": {"backoffLimit": 3}}
+    )
+    three = job("three")
+    three["spec"]["backoffLimit"] = 1
+    assert apply(cluster, three).replaced
+
+
 def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
     cluster = MemoryCluster()
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")

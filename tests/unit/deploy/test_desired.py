@@ -75,9 +75,35 @@ def test_what_others_own_is_left_out() -> None:
     assert "status" not in done
 
 
-def test_the_foundation_has_the_namespaces_that_no_component_brings() -> None:
-    desired = desired_of(release(a=[obj("Namespace", "a-ns")], b=[]), served)
-    assert [o["metadata"]["name"] for o in desired.components[FOUNDATION].objects] == ["b-ns"]
+def test_the_foundation_has_all_namespaces_with_what_a_component_says_of_its_own() -> None:
+    brought = obj("Namespace", "a-ns")
+    brought["metadata"]["labels"] = {"istio-injection": "enabled"}
+    desired = desired_of(release(a=[brought, obj("Namespace", "other")], b=[]), served)
+    found = desired.components[FOUNDATION].objects
+    assert [(o["metadata"]["name"], o["metadata"].get("labels")) for o in found] == [
+        ("a-ns", {"istio-injection": "enabled"}),
+        ("b-ns", None),
+    ]
+    assert [o["metadata"]["name"] for o in desired.components["a"].objects] == ["other"]
+    assert not desired.components["a"].warnings
+
+
+def test_odd_manifests_are_the_servers_to_judge() -> None:
+    assert "stringData" not in complete(obj("Secret", "s", stringData=None), "ns", served)
+    assert complete(obj("Secret", "s", stringData={"k": None}), "ns", served)["data"] == {"k": ""}
+    assert complete(obj("Secret", "s", stringData=["x"]), "ns", served)["stringData"] == ["x"]
+    scaler = obj("HorizontalPodAutoscaler", "h", api_version="autoscaling/v2")
+    crd = obj("CustomResourceDefinition", "c", api_version="apiextensions.k8s.io/v1")
+    assert len(desired_of(release(a=[scaler, crd]), served).components["a"].objects) == 2
+
+
+def test_an_autoscaler_scales_what_it_targets_and_not_its_namesake() -> None:
+    scaler = obj("HorizontalPodAutoscaler", "h", "other", api_version="autoscaling/v2")
+    scaler["spec"] = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}}
+    here = obj("Deployment", "d", api_version="apps/v1", spec={"replicas": 3})
+    there = obj("Deployment", "d", "other", api_version="apps/v1", spec={"replicas": 3})
+    objects = desired_of(release(a=[scaler, here, there]), served).components["a"].objects
+    assert [o["spec"].get("replicas") for o in objects[1:]] == [3, None]
 
 
 def test_an_object_that_two_components_claim_is_a_problem() -> None:

@@ -16,14 +16,15 @@ def test_what_is_silent_is_said_again_until_it_ends() -> None:
     def progress(subject: str, state: str, detail: str = "") -> None:
         told.append((subject, state, detail))
 
-    with Reminder(progress, ends=("done",), silence=0.05) as reminder:
+    with Reminder(progress, silence=0.05) as reminder:
         reminder("a", "waiting", "for b")
+        reminder("a", "info", "a line of a log")
         reminder("c", "done")
         end = time.monotonic() + 5
-        while len(told) < 4 and time.monotonic() < end:
+        while len(told) < 5 and time.monotonic() < end:
             time.sleep(0.01)
         reminder("a", "done")
         time.sleep(0.1)
-    assert told[:2] == [("a", "waiting", "for b"), ("c", "done", "")]
-    assert all(line[:2] == ("a", "waiting") and line[2].endswith("for b") for line in told[2:-1])
+    assert told[:3] == [("a", "waiting", "for b"), ("a", "info", "a line of a log"), ("c", "done", "")]
+    assert all(line[:2] == ("a", "waiting") and line[2].endswith("for b") for line in told[3:-1])
     assert told[-1] == ("a", "done", "")

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import upgrade_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
+    server_problem,
+    upgrade_problem,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +43,13 @@ def test_these_may_not(version: str, target: str, wanted: str, told: str) -> Non
 def test_a_release_may_say_what_it_follows() -> None:
     assert upgrade_problem("2.9.3", "2.9.3", "2.11", ["2.9", "2.10"]) == ""
     assert "may follow 2.10" in upgrade_problem("2.9", "2.9", "2.11", ["2.10"])
+
+
+def test_a_release_may_say_which_servers_it_supports() -> None:
+    assert server_problem("v1.36.3", "") == ""
+    assert server_problem("v1.30.2-gke.1", ">=1.27,<1.31") == ""
+    assert server_problem("unknown", ">=1.27") == ""
+    assert (
+        server_problem("v1.36.3", "<1.31")
+        == "the release supports Kubernetes <1.31, and the cluster has v1.36.3"
+    )

@@ -19,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    ENDS,
     FAILED,
     NOT_STARTED,
     SUCCEEDED,
@@ -176,7 +175,7 @@ def component(task: Task) -> Result:
             "components": [],
             "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what changes",
         }
-    with Reminder(task.progress, ENDS) as progress:
+    with Reminder(task.progress) as progress:
         deployment = _Deployment(replace(task, progress=progress))
         outcomes = deployment.work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]

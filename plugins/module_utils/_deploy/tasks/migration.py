@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
@@ -22,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     unfinished,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
@@ -67,6 +69,11 @@ def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]
 
 def migration(task: Task) -> Result:
     """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    with Reminder(task.progress) as progress:
+        return _migrate(replace(task, progress=progress))
+
+
+def _migrate(task: Task) -> Result:
     started = time.monotonic()
     params = task.params
     overlay = _overlay(task.cluster) if task.check_mode else None
