@@ -43,6 +43,11 @@ def _copy(original: Object, number: int) -> Object:
     if made["kind"] == "Service":
         for port in made["spec"].get("ports") or ():
             port.pop("nodePort", None)
+    pod = ((made.get("spec") or {}).get("template") or {}).get("spec") or {}
+    pod.pop("hostNetwork", None)  # a node has each of its ports only once
+    for container in pod.get("containers") or ():
+        for port in container.get("ports") or ():
+            port.pop("hostPort", None)
     if made["kind"] == "HorizontalPodAutoscaler":
         made["spec"]["scaleTargetRef"]["name"] += f"-{number}"
     return made
