@@ -54,8 +54,9 @@ def _namespace(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-def server_side_apply(place: Place, kubeconfig: Path, objects: Sequence[Object]) -> None:
-    """Apply objects with kubectl, and wait until the CRDs among them are served."""
+def server_side_apply(place: Place, kubeconfig: Path, objects: Sequence[Object]) -> float:
+    """Apply objects with kubectl, and wait until the CRDs among them are served; return the seconds."""
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, ensure_ascii=False)
-    place.run(("kubectl", "apply", "--server-side", "-f", "-"), kubeconfig, stdin=listed)
-    place.run(("kubectl", "wait", "--for=condition=Established", "crd", "--all"), kubeconfig)
+    applied = place.run(("kubectl", "apply", "--server-side", "-f", "-"), kubeconfig, stdin=listed)
+    waited = place.run(("kubectl", "wait", "--for=condition=Established", "crd", "--all"), kubeconfig)
+    return applied.seconds + waited.seconds
