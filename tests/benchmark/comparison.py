@@ -61,6 +61,6 @@ def compare(
 ) -> Comparison:
     """Do both in turns, so that what else the machine is at hits both alike."""
     say(f"{ours}, against {theirs}: {rounds} times each ...")
-    pairs = [(do_ours(), do_theirs()) for _ in range(rounds)]
+    pairs = [(do_ours(), do_theirs()) for _round in range(rounds)]
     say("  " + "  ".join(f"{mine:.2f}/{other:.2f}" for mine, other in pairs))
     return Comparison(ours, tuple(p[0] for p in pairs), theirs, tuple(p[1] for p in pairs), bound)

@@ -10,7 +10,6 @@ import json
 import shutil
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 from tests.integration.playbook.manifests import Object, manifests_of
 
@@ -41,19 +40,14 @@ def _copies(original: Object, copies: int) -> list[Object]:
 def _copy(original: Object, number: int) -> Object:
     made = copy.deepcopy(original)
     made["metadata"]["name"] += f"-{number}"
+    if made["kind"] == "Service":
+        for port in made["spec"].get("ports") or ():
+            port.pop("nodePort", None)
+    pod = ((made.get("spec") or {}).get("template") or {}).get("spec") or {}
+    pod.pop("hostNetwork", None)  # a node has each of its ports only once
+    for container in pod.get("containers") or ():
+        for port in container.get("ports") or ():
+            port.pop("hostPort", None)
     if made["kind"] == "HorizontalPodAutoscaler":
         made["spec"]["scaleTargetRef"]["name"] += f"-{number}"
-    _free_ports(made)
     return made
-
-
-def _free_ports(part: Any) -> None:
-    """Ask for no port of a node: the original has it."""
-    if isinstance(part, dict):
-        for key in ("nodePort", "hostPort", "hostNetwork"):
-            part.pop(key, None)
-        for inner in part.values():
-            _free_ports(inner)
-    elif isinstance(part, list):
-        for inner in part:
-            _free_ports(inner)
