@@ -9,12 +9,19 @@ import os
 import shutil
 from pathlib import Path
 
+from . import paths
 from .command import watched
 from .console import timed
 from .errors import ClusterError
 
-# Where root's programs lie is not on everybody's PATH.
-SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+# Where root's programs lie is not on everybody's PATH. Our own programs may be on it, and a container engine
+# must not take the containerd of the node image for the one that it was made with.
+SEARCH_PATH = os.pathsep.join(
+    [
+        *(entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry) != paths.BIN),
+        *("/usr/local/sbin", "/usr/sbin", "/sbin"),
+    ]
+)
 
 PACKAGES = {
     "debootstrap": ("debootstrap", "debian-archive-keyring"),
