@@ -50,7 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 Answer = TypeVar("Answer")
 
 MOST_REASONS = 5
-"""How many failing objects an error tells of: what else hangs mostly hangs for the same reason."""
+"""How many hanging objects are told of: what else hangs mostly hangs for the same reason."""
 
 
 class PhaseMigrations(Protocol):
@@ -69,6 +69,7 @@ class Workplace:
         policy: what the user allows.
         migrate: runs the migrations of one component and phase.
         progress: where to tell what is going on.
+        remind: takes what of a component is to be said again from now on; nothing where that is empty.
         cancelled: whether a person has asked to stop.
         timeout: seconds a component may take to become healthy, where its entry says nothing else.
         version: of the release.
@@ -81,6 +82,7 @@ class Workplace:
     policy: Policy
     migrate: PhaseMigrations
     progress: Progress
+    remind: Callable[[str, str], None]
     cancelled: Callable[[], bool]
     timeout: float
     version: str
@@ -109,6 +111,7 @@ class ComponentWork:
         self._applied = AppliedAll((), ())
         before = place.inventories.get(component.name)
         self._known = {entry.ref: entry for entry in before.entries} if before else {}
+        self._hanging: dict[Ref, str] = {}
         self._deadline = time.monotonic() + self._patience()
 
     def run(self) -> ComponentOutcome:
@@ -226,8 +229,13 @@ class ComponentWork:
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
 
     def _tell(self, ref: Ref, found: Health) -> None:
+        name = self._component.name
         told = "it is ready" if found.state == CURRENT else found.message or found.reason
-        self._place.progress(self._component.name, "waiting", f"{ref}: {told}")
+        self._hanging.pop(ref, None)
+        if found.state != CURRENT:
+            self._hanging[ref] = f"{ref}: {told}"
+        self._place.progress(name, "waiting", f"{ref}: {told}")
+        self._place.remind(name, _listed(list(self._hanging.values())))
 
     def _patience(self) -> float:
         return self._component.entry.timeout or self._place.timeout
@@ -254,6 +262,11 @@ class ComponentWork:
             return "nothing"
         same = known is not None and known.uid == now.uid
         return "created" if answer.created and not same else "changed"
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    more = len(sentences) - MOST_REASONS
+    return "; ".join([*sentences[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _told(result: WaitResult) -> str:

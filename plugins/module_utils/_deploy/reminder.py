@@ -45,6 +45,13 @@ class Reminder:
                 self._last[subject] = (state, detail, now, now)
         self._progress(subject, state, detail)
 
+    def say_instead(self, subject: str, detail: str) -> None:
+        """Repeat another detail from now on than the one that was told; nothing at all where it is empty."""
+        with self._lock:
+            before = self._last.pop(subject, None)
+            if before and detail:
+                self._last[subject] = (before[0], detail, *before[2:])
+
     def __enter__(self) -> Reminder:
         self._thread.start()
         return self

@@ -46,9 +46,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import R
 class _Deployment:
     """The work on some components of a release, wave after wave."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, reminder: Reminder) -> None:
         params = task.params
-        self._task = task
+        self._task = task = replace(task, progress=reminder)
         self._run: str = params["run"] or ""
         self._names: list[str] = params["names"]
         release = task.materials.release()
@@ -62,7 +62,8 @@ class _Deployment:
             cluster=task.cluster,
             policy=policy_of(params),
             migrate=self._migrating.run,
-            progress=task.progress,
+            progress=reminder,
+            remind=reminder.say_instead,
             cancelled=self._migrating.cancelled,
             timeout=float(params["timeout"]),
             version=release.version,
@@ -175,8 +176,8 @@ def component(task: Task) -> Result:
             "components": [],
             "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what changes",
         }
-    with Reminder(task.progress) as progress:
-        deployment = _Deployment(replace(task, progress=progress))
+    with Reminder(task.progress) as reminder:
+        deployment = _Deployment(task, reminder)
         outcomes = deployment.work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
