@@ -112,7 +112,6 @@ class ComponentWork:
         before = place.inventories.get(component.name)
         self._known = {entry.ref: entry for entry in before.entries} if before else {}
         self._hanging: dict[Ref, str] = {}
-        self._deadline = time.monotonic() + self._patience()
 
     def run(self) -> ComponentOutcome:
         """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
