@@ -39,7 +39,7 @@ EXAMPLES = r"""
 - name: Tell what is not healthy
   ansible.builtin.debug:
     msg: >-
-      {{ found.components | map(attribute='objects') | flatten | rejectattr('health', 'equalto', 'healthy') }}
+      {{ found.components | map(attribute='objects') | flatten | rejectattr('health', 'equalto', 'current') }}
 """
 
 RETURN = r"""
@@ -95,9 +95,13 @@ components:
           type: bool
           sample: false
         health:
-          description: How it is, as a word. V(missing) if it is no longer there.
+          description:
+            - How it is, in the words of kstatus. V(current) if it is what it was meant to be,
+              V(progressing) if it may get there by itself, V(failed) if it won't, V(missing) if it is no
+              longer there.
           type: str
-          sample: healthy
+          choices: [current, progressing, failed, missing]
+          sample: current
         message:
           description: Why it is so.
           type: str

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import CARRIER_SPEC
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
@@ -69,3 +71,12 @@ def test_examples_and_returns_can_be_read(name: str) -> None:
     module = import_module(f"{PLUGINS}.modules.{name}")
     assert all(f"kyma.lifecycle.{name}" in module.EXAMPLES for _i in yaml.safe_load(module.EXAMPLES))
     assert yaml.safe_load(module.RETURN)
+
+
+def test_the_words_of_health_are_those_of_the_code() -> None:
+    module = import_module(f"{PLUGINS}.modules.component_info")
+    objects = yaml.safe_load(module.RETURN)["components"]["contains"]["objects"]
+    documented = objects["contains"]["health"]
+    assert documented["choices"] == [health.CURRENT, health.PROGRESSING, health.FAILED, "missing"]
+    assert documented["sample"] == health.CURRENT
+    assert re.findall(r"'health', 'equalto', '(\w+)'", module.EXAMPLES) == [health.CURRENT]
