@@ -7,17 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    ExecResult,
-    Object,
-    Page,
-    Resource,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Page
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 SHORTEST_SECRET = 4
@@ -62,13 +56,14 @@ class Gate:
         if self._shut:
             raise Abandoned(f"migration {self._migration} was given up")
 
-    def write(self, verb: str, subject: str, *, dry_run: bool = False) -> None:
-        """Pass to write. Raises WriteInCheck in a check, Abandoned where the step is over."""
+    def admit(self, call: Call) -> None:
+        """Let a call pass. Raises WriteInCheck for a write in a check, Abandoned where the step is over."""
         self.read()
-        if self._read_only and not dry_run:
+        if self._read_only and call.writes:
+            verb = "run a command in" if call.verb == "exec" else call.verb
             raise WriteInCheck(
-                f"the check of migration {self._migration} tried to {verb} {subject}: a check only reads; "
-                f"what changes the cluster belongs into run"
+                f"the check of migration {self._migration} tried to {verb} {call.kind} {call.name}: a check "
+                f"only reads; what changes the cluster belongs into run"
             )
 
 
@@ -102,147 +97,29 @@ class Redactor:
             self._values |= {value, value.strip()}
 
 
-class GuardedCluster(Cluster):
+class GuardedCluster(ClusterWrapper):
     """Another cluster behind a gate."""
 
     def __init__(self, inner: Cluster, gate: Gate, redactor: Redactor) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._gate = gate
         self._redactor = redactor
 
-    def with_field_manager(self, name: str) -> GuardedCluster:
-        return GuardedCluster(self._inner.with_field_manager(name), self._gate, self._redactor)
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        self._gate.admit(call)
+        self._note(call.obj)
+        answer = ask()
+        self._note(answer)
+        return answer
 
-    def resource(self, api_version: str, kind: str) -> Resource | None:
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         self._gate.read()
-        return self._inner.resource(api_version, kind)
-
-    def server_version(self) -> str:
-        self._gate.read()
-        return self._inner.server_version()
-
-    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        self._gate.read()
-        found = self._inner.get(api_version, kind, name, namespace)
-        if found is not None:
-            self._redactor.note(found)
-        return found
-
-    def list(
-        self,
-        api_version: str,
-        kind: str,
-        namespace: str | None = None,
-        *,
-        label_selector: str = "",
-        field_selector: str = "",
-        metadata_only: bool = False,
-    ) -> Page:
-        self._gate.read()
-        page = self._inner.list(
-            api_version,
-            kind,
-            namespace,
-            label_selector=label_selector,
-            field_selector=field_selector,
-            metadata_only=metadata_only,
-        )
-        for item in page.items:
-            self._redactor.note(item)
-        return page
-
-    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
-        self._gate.write("apply", _name_of(obj), dry_run=dry_run)
-        self._redactor.note(obj)
-        return self._noted(self._inner.apply(obj, force=force, dry_run=dry_run))
-
-    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        self._gate.write("create", _name_of(obj), dry_run=dry_run)
-        self._redactor.note(obj)
-        return self._noted(self._inner.create(obj, dry_run=dry_run))
-
-    def patch(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        subresource: str = "",
-        dry_run: bool = False,
-    ) -> Object:
-        self._gate.write("patch", f"{kind} {name}", dry_run=dry_run)
-        return self._noted(
-            self._inner.patch(
-                api_version, kind, name, namespace, patch, subresource=subresource, dry_run=dry_run
-            )
-        )
-
-    def delete(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None = None,
-        *,
-        uid: str | None = None,
-        resource_version: str | None = None,
-        propagation: str = "Background",
-        dry_run: bool = False,
-    ) -> bool:
-        self._gate.write("delete", f"{kind} {name}", dry_run=dry_run)
-        return self._inner.delete(
-            api_version,
-            kind,
-            name,
-            namespace,
-            uid=uid,
-            resource_version=resource_version,
-            propagation=propagation,
-            dry_run=dry_run,
-        )
-
-    def watch(
-        self,
-        api_version: str,
-        kind: str,
-        namespace: str | None = None,
-        *,
-        resource_version: str,
-        seconds: float,
-        field_selector: str = "",
-    ) -> Iterator[Event]:
-        self._gate.read()
-        for event in self._inner.watch(
-            api_version,
-            kind,
-            namespace,
-            resource_version=resource_version,
-            seconds=seconds,
-            field_selector=field_selector,
-        ):
+        for event in ask():
             self._gate.read()
-            self._redactor.note(event.object)
+            self._note(event.object)
             yield event
 
-    def logs(
-        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
-    ) -> str:
-        self._gate.read()
-        return self._inner.logs(name, namespace, container=container, tail_lines=tail_lines)
-
-    def exec(
-        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
-    ) -> ExecResult:
-        self._gate.write("run a command in", f"Pod {name}")
-        return self._inner.exec(name, namespace, command, container=container)
-
-    def _noted(self, obj: Object) -> Object:
-        self._redactor.note(obj)
-        return obj
-
-
-def _name_of(obj: Mapping[str, Any]) -> str:
-    meta = obj.get("metadata") or {}
-    return f"{obj.get('kind')} {meta.get('name') or meta.get('generateName')}"
+    def _note(self, seen: object) -> None:
+        for obj in seen.items if isinstance(seen, Page) else (seen,):
+            if isinstance(obj, Mapping):
+                self._redactor.note(obj)

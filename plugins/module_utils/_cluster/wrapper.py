@@ -1,0 +1,154 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of clusters that hand every call on to another one, and do something before or after it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    ExecResult,
+    Object,
+    Page,
+    Resource,
+)
+
+WRITES = ("apply", "create", "patch", "delete", "exec")
+"""The verbs that may change a cluster."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the seam.
+
+    Attributes:
+        verb: the method's name.
+        api_version, kind, name, namespace: what it concerns, as far as the caller says.
+        obj: the object to apply or to create.
+        dry_run: whether what it writes is not kept.
+    """
+
+    verb: str
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str | None = None
+    obj: Mapping[str, Any] | None = None
+    dry_run: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change the cluster."""
+        return self.verb in WRITES and not self.dry_run
+
+
+def _call_with(verb: str, obj: Object, dry_run: bool) -> Call:
+    meta = obj.get("metadata") or {}
+    name = meta.get("name") or meta.get("generateName") or ""
+    namespace = meta.get("namespace")
+    return Call(verb, obj.get("apiVersion", ""), obj.get("kind", ""), name, namespace, obj, dry_run)
+
+
+class ClusterWrapper(Cluster):
+    """Another cluster; a subclass says in ``_through`` and ``_watched`` what its calls pass through."""
+
+    def __init__(self, inner: Cluster) -> None:
+        self._inner = inner
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        """Make a call (all but ``watch``), which ``ask`` hands on."""
+        raise NotImplementedError
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        """Make a call of ``watch``, and hand out its events."""
+        raise NotImplementedError
+
+    def with_field_manager(self, name: str) -> Self:
+        other = copy.copy(self)
+        other._inner = self._inner.with_field_manager(name)
+        return other
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        return self._through(
+            Call("resource", api_version, kind), lambda: self._inner.resource(api_version, kind)
+        )
+
+    def server_version(self) -> str:
+        return self._through(Call("server_version"), self._inner.server_version)
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        return self._through(
+            Call("get", api_version, kind, name, namespace),
+            lambda: self._inner.get(api_version, kind, name, namespace),
+        )
+
+    def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
+        return self._through(
+            Call("list", api_version, kind, namespace=namespace),
+            lambda: self._inner.list(api_version, kind, namespace, **how),
+        )
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        return self._through(
+            _call_with("apply", obj, dry_run), lambda: self._inner.apply(obj, force=force, dry_run=dry_run)
+        )
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        return self._through(
+            _call_with("create", obj, dry_run), lambda: self._inner.create(obj, dry_run=dry_run)
+        )
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        return self._through(
+            Call("patch", api_version, kind, name, namespace, dry_run=dry_run),
+            lambda: self._inner.patch(
+                api_version, kind, name, namespace, patch, subresource=subresource, dry_run=dry_run
+            ),
+        )
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        dry_run: bool = False,
+        **how: Any,
+    ) -> bool:
+        return self._through(
+            Call("delete", api_version, kind, name, namespace, dry_run=dry_run),
+            lambda: self._inner.delete(api_version, kind, name, namespace, dry_run=dry_run, **how),
+        )
+
+    def watch(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Iterator[Event]:
+        return self._watched(lambda: self._inner.watch(api_version, kind, namespace, **how))
+
+    def logs(self, name: str, namespace: str, **how: Any) -> str:
+        return self._through(
+            Call("logs", "v1", "Pod", name, namespace), lambda: self._inner.logs(name, namespace, **how)
+        )
+
+    def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
+        return self._through(
+            Call("exec", "v1", "Pod", name, namespace),
+            lambda: self._inner.exec(name, namespace, command, **how),
+        )
