@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.groups import is_built_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules import platform, workloads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules.result import (
     CURRENT,
@@ -51,35 +52,6 @@ _RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Health]] = {
     ("apiregistration.k8s.io", "APIService"): platform.api_service,
 }
 
-# The groups that the API server itself serves. Others that end in .k8s.io, such as the Gateway API's, are
-# made of custom resources and follow their rule.
-_BUILT_IN_GROUPS = frozenset(
-    {"", "apps", "autoscaling", "batch", "policy"}
-    | {
-        f"{group}.k8s.io"
-        for group in (
-            "admissionregistration",
-            "apiextensions",
-            "apiregistration",
-            "authentication",
-            "authorization",
-            "certificates",
-            "coordination",
-            "discovery",
-            "events",
-            "flowcontrol.apiserver",
-            "internal.apiserver",
-            "networking",
-            "node",
-            "rbac.authorization",
-            "resource",
-            "scheduling",
-            "storage",
-            "storagemigration",
-        )
-    }
-)
-
 
 def always_current(api_version: str, kind: str) -> bool:
     """Whether objects of this kind are healthy by being there, so that nobody needs to read them.
@@ -88,7 +60,7 @@ def always_current(api_version: str, kind: str) -> bool:
     alwaysReady).
     """
     group = group_of(api_version)
-    return group in _BUILT_IN_GROUPS and (group, kind) not in _RULES
+    return is_built_in(group) and (group, kind) not in _RULES
 
 
 def health(obj: Mapping[str, Any]) -> Health:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.groups import is_built_in
 
 _RANKS: tuple[tuple[str, ...], ...] = (
     ("Namespace",),
@@ -38,7 +39,6 @@ _RANKS: tuple[tuple[str, ...], ...] = (
 _RANK_OF = {kind: rank for rank, kinds in enumerate(_RANKS) for kind in kinds}
 _CUSTOM_RESOURCES = len(_RANKS)
 _IN_THE_WAY = len(_RANKS) + 1
-_BUILT_IN_GROUPS = ("", "apps", "batch", "autoscaling", "policy")
 
 CRD_RANK = _RANK_OF["CustomResourceDefinition"]
 
@@ -48,8 +48,7 @@ def rank_of(obj: Object) -> int:
     kind = obj["kind"]
     if kind.endswith("WebhookConfiguration") or kind == "APIService":
         return _IN_THE_WAY
-    group = group_of(obj["apiVersion"])
-    if group not in _BUILT_IN_GROUPS and not group.endswith(".k8s.io"):
+    if not is_built_in(group_of(obj["apiVersion"])):
         return _CUSTOM_RESOURCES
     return _RANK_OF.get(kind, _CUSTOM_RESOURCES)
 

@@ -118,6 +118,7 @@ def test_what_others_refer_to_comes_first_and_webhooks_last() -> None:
         obj("ValidatingWebhookConfiguration", "v", api_version="admissionregistration.k8s.io/v1"),
         obj("Widget", "w", api_version="x.io/v1"),
         obj("Service", "knative", api_version="serving.knative.dev/v1"),
+        obj("Role", "gateway", api_version="gateway.networking.k8s.io/v1"),
         obj("Deployment", "d", api_version="apps/v1"),
         obj("Service", "s"),
         obj("ClusterRoleBinding", "b", api_version="rbac.authorization.k8s.io/v1"),
@@ -126,4 +127,4 @@ def test_what_others_refer_to_comes_first_and_webhooks_last() -> None:
         obj("Namespace", "n"),
     ]
     names = [[o["metadata"]["name"] for o in rank] for rank in by_rank(objects)]
-    assert names == [["n"], ["crd"], ["c"], ["b"], ["s"], ["d"], ["w", "knative"], ["v"]]
+    assert names == [["n"], ["crd"], ["c"], ["b"], ["s"], ["d"], ["w", "knative", "gateway"], ["v"]]
