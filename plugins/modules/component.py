@@ -83,6 +83,10 @@ components:
       description: The component's name.
       type: str
       sample: logging
+    component_version:
+      description: The component's own version as the component list says it, or empty.
+      type: str
+      sample: 1.4.0
     state:
       description: V(succeeded), V(failed), V(cancelled) or V(not started).
       type: str

@@ -61,6 +61,10 @@ components:
       description: The release that it is of.
       type: str
       sample: "2.11"
+    component_version:
+      description: The component's own version as the component list says it, or empty.
+      type: str
+      sample: 1.4.0
     complete:
       description: Whether it was deployed to the end.
       type: bool

@@ -122,6 +122,10 @@ plan:
           description: Where its objects go that name no namespace themselves.
           type: str
           sample: kyma-system
+        component_version:
+          description: The component's own version as the component list says it, or empty.
+          type: str
+          sample: 1.4.0
         action:
           description:
             - V(install), V(upgrade), V(drifted), V(resume), V(migrate), V(unchanged), or V(orphaned) for what

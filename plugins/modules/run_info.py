@@ -127,6 +127,7 @@ runs:
       elements: dict
       sample:
         - name: logging
+          component_version: 1.4.0
           state: succeeded
           error: ""
           seconds: 12.3

@@ -143,6 +143,7 @@ class ComponentWork:
             objects=len(self._component.objects),
             migrations=tuple(self._migrations),
             warnings=tuple(self._warnings),
+            component_version=self._component.entry.version or "",
         )
 
     def _measured(self, phase: str, work: Callable[[], Answer]) -> Answer:
@@ -250,7 +251,13 @@ class ComponentWork:
                 found = self._place.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace)
                 if found is not None:
                     live[ref] = found
-        inventory = completed(intent, self._place.version, self._component.digest, live)
+        inventory = completed(
+            intent,
+            self._place.version,
+            self._component.digest,
+            live,
+            component_version=self._component.entry.version or "",
+        )
         write_inventory(self._place.cluster, inventory)
 
     def _happened(self, answer: Applied) -> str:

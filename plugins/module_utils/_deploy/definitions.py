@@ -98,6 +98,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 component=_STRING,
                 namespace=_STRING,
                 version=_STRING,
+                componentVersion=_STRING,
                 digest=_STRING,
                 part=_INTEGER,
                 parts=_INTEGER,

@@ -64,6 +64,7 @@ class Inventory:
         version: the release that it was deployed from.
         digest: of what was applied; empty until a deployment of it was complete.
         entries: its objects.
+        component_version: the component's own version, or empty.
     """
 
     component: str
@@ -71,6 +72,7 @@ class Inventory:
     version: str = ""
     digest: str = ""
     entries: tuple[Entry, ...] = field(default=())
+    component_version: str = ""
 
     @property
     def refs(self) -> frozenset[Ref]:
@@ -150,10 +152,13 @@ def intended(
         for ref, api_version in wanted.items()
     ]
     dropped = [replace(entry, dropped=True) for ref, entry in known.items() if ref not in wanted]
-    return Inventory(component, namespace, before.version if before else "", "", (*kept, *dropped))
+    before = before or Inventory(component)
+    return replace(before, namespace=namespace, digest="", entries=(*kept, *dropped))
 
 
-def completed(intent: Inventory, version: str, digest: str, live: Mapping[Ref, Object]) -> Inventory:
+def completed(
+    intent: Inventory, version: str, digest: str, live: Mapping[Ref, Object], *, component_version: str = ""
+) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now."""
     entries = tuple(
         replace(entry_of(live[entry.ref]), api_version=entry.api_version, dropped=entry.dropped)
@@ -162,7 +167,9 @@ def completed(intent: Inventory, version: str, digest: str, live: Mapping[Ref, O
         for entry in intent.entries
         if not entry.dropped or entry.ref in live
     )
-    return replace(intent, version=version, digest=digest, entries=entries)
+    return replace(
+        intent, version=version, digest=digest, entries=entries, component_version=component_version
+    )
 
 
 def refreshed(inventory: Inventory, live: Mapping[Ref, Object]) -> Inventory:

@@ -32,6 +32,7 @@ class ComponentOutcome:
         objects: how many objects it consists of.
         migrations: what came of its migrations, as they stand in results.
         warnings: what a person should know.
+        component_version: the component's own version, or empty.
     """
 
     name: str
@@ -45,11 +46,13 @@ class ComponentOutcome:
     objects: int = 0
     migrations: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
+    component_version: str = ""
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result and in the run's record."""
         return {
             "name": self.name,
+            "component_version": self.component_version,
             "state": self.state,
             "error": self.error,
             "seconds": round(self.seconds, 3),

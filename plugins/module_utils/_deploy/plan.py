@@ -148,6 +148,7 @@ class ComponentPlan:
         hooks: Helm hooks that are left out.
         warnings: what a person should know.
         objects: how many objects it consists of.
+        component_version: its own version as the component list says it, or empty.
     """
 
     name: str
@@ -158,6 +159,12 @@ class ComponentPlan:
     hooks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     objects: int = 0
+    component_version: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name, with its own version where it has one."""
+        return f"{self.name} {self.component_version}".rstrip()
 
     @property
     def takes_part(self) -> bool:
@@ -169,6 +176,7 @@ class ComponentPlan:
         return {
             "name": self.name,
             "namespace": self.namespace,
+            "component_version": self.component_version,
             "action": self.action,
             "objects": self.objects,
             "changes": [change.as_result() for change in self.changes],
@@ -273,7 +281,7 @@ def summary_of(plan: Plan) -> list[str]:
         if migration.verdict == "needed":
             what = count_words(migration.writes)
             lines.append(f"  migrate   {migration.id} ({migration.phase}): {migration.evidence}; {what}")
-    width = max((len(component.name) for component in plan.components), default=0)
+    width = max((len(component.label) for component in plan.components), default=0)
     for component in plan.components:
         if component.action == "unchanged":
             continue
@@ -281,7 +289,7 @@ def summary_of(plan: Plan) -> list[str]:
             what = f"not in {plan.version}; stays as it is, with {component.objects} objects"
         else:
             what = count_words(component.changes)
-        lines.append(f"  {component.action:9} {component.name:{width}}  {what}")
+        lines.append(f"  {component.action:9} {component.label:{width}}  {what}")
         lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
         lines += [f"              note: {warning}" for warning in component.warnings]
     unchanged = sum(1 for component in plan.components if component.action == "unchanged")

@@ -67,6 +67,7 @@ def _nothing_to_do(observed: Observed, verdicts: Sequence[MigrationPlan], found:
             namespace=inventory.namespace,
             action="unchanged" if inventory.component in installation.components else "orphaned",
             objects=len(inventory.refs),
+            component_version=inventory.component_version,
         )
         for inventory in observed.inventories.values()
     ]

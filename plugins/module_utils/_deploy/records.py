@@ -85,6 +85,7 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
         first.get("version", ""),
         digests.pop() if complete else "",
         entries,
+        first.get("componentVersion", ""),
     )
 
 
@@ -102,6 +103,7 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
                 "component": inventory.component,
                 "namespace": inventory.namespace,
                 "version": inventory.version,
+                "componentVersion": inventory.component_version,
                 "digest": inventory.digest,
                 "part": part,
                 "parts": len(chunks),

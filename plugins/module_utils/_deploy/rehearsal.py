@@ -153,6 +153,7 @@ class Rehearsal:
             hooks=component.hooks,
             warnings=(*component.warnings, *applied.warnings),
             objects=len(component.objects),
+            component_version=component.entry.version or "",
         )
 
     def _what_to_look_at(
@@ -215,7 +216,13 @@ class Rehearsal:
 
     def _orphans(self) -> list[ComponentPlan]:
         return [
-            ComponentPlan(name, inventory.namespace, "orphaned", objects=len(inventory.refs))
+            ComponentPlan(
+                name,
+                inventory.namespace,
+                "orphaned",
+                objects=len(inventory.refs),
+                component_version=inventory.component_version,
+            )
             for name, inventory in self._observed.inventories.items()
             if name not in self._desired.components
         ]

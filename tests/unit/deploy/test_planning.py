@@ -170,6 +170,22 @@ def test_a_plan_only_reads(check_mode: bool) -> None:
     assert any(request.dry_run for request in requests)
 
 
+def test_a_component_s_own_version_is_shown_in_plans_and_kept_in_records() -> None:
+    entry = ComponentEntry("mesh", "kyma-system", version="1.4.0")
+    someone = deployer(release("2.9", {"mesh": (entry, [config_map("a")]), "logging": [config_map("b")]}))
+    planned = someone.plan()
+    assert "  install   mesh 1.4.0  1 to create" in planned["summary"]
+    assert "  install   logging     1 to create" in planned["summary"]
+    someone.carry_out(planned)
+    shown = {"foundation": "", "mesh": "1.4.0", "logging": ""}
+    components = someone.record()["status"]["components"].values()
+    for found in (planned["plan"]["components"], components, someone.component_info()["components"]):
+        assert {one["name"]: one["component_version"] for one in found} == shown
+    again = someone.plan()["plan"]
+    assert not again["needed"]
+    assert {one["name"]: one["component_version"] for one in again["components"]} == shown
+
+
 # Nothing to do.
 
 

@@ -118,7 +118,8 @@ class _Deployment:
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
-            outcome = ComponentOutcome(name, NOT_STARTED, error=why)
+            entry = self._desired.components[name].entry
+            outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=entry.version or "")
             self._task.progress(name, NOT_STARTED, why)
         else:
             outcome = ComponentWork(self._place, self._desired.components[name]).run()

@@ -40,6 +40,7 @@ def component_info(task: Task) -> Result:
                 "name": inventory.component,
                 "namespace": inventory.namespace,
                 "version": inventory.version,
+                "component_version": inventory.component_version,
                 "complete": bool(inventory.digest),
                 "orphaned": inventory.component not in installation.components,
                 "objects": [_as_result(entry, live.get(_key(entry))) for entry in inventory.entries],
