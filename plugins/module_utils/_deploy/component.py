@@ -73,6 +73,7 @@ class Workplace:
         cancelled: whether a person has asked to stop.
         timeout: seconds a component may take to become healthy, where its entry says nothing else.
         version: of the release.
+        fingerprint: of the release as it is rendered.
         inventories: of what was deployed before, by component.
         watcher: shared by all components that are waited for.
         recorded: whether the cluster keeps our records, so that inventories can be written.
@@ -86,6 +87,7 @@ class Workplace:
     cancelled: Callable[[], bool]
     timeout: float
     version: str
+    fingerprint: str
     inventories: Mapping[str, Inventory]
     watcher: Watcher
     recorded: bool = True
@@ -253,10 +255,11 @@ class ComponentWork:
                     live[ref] = found
         inventory = completed(
             intent,
-            self._place.version,
-            self._component.digest,
             live,
+            version=self._place.version,
+            digest=self._component.digest,
             component_version=self._component.entry.version or "",
+            release=self._place.fingerprint,
         )
         write_inventory(self._place.cluster, inventory)
 

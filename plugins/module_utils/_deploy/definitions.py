@@ -100,6 +100,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 version=_STRING,
                 componentVersion=_STRING,
                 digest=_STRING,
+                release=_STRING,
                 part=_INTEGER,
                 parts=_INTEGER,
                 objects={"type": "array", "items": _INVENTORY_ENTRY},

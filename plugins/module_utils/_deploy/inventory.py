@@ -65,6 +65,7 @@ class Inventory:
         digest: of what was applied; empty until a deployment of it was complete.
         entries: its objects.
         component_version: the component's own version, or empty.
+        release: the fingerprint of the release that it was deployed from.
     """
 
     component: str
@@ -73,6 +74,7 @@ class Inventory:
     digest: str = ""
     entries: tuple[Entry, ...] = field(default=())
     component_version: str = ""
+    release: str = ""
 
     @property
     def refs(self) -> frozenset[Ref]:
@@ -157,7 +159,13 @@ def intended(
 
 
 def completed(
-    intent: Inventory, version: str, digest: str, live: Mapping[Ref, Object], *, component_version: str = ""
+    intent: Inventory,
+    live: Mapping[Ref, Object],
+    *,
+    version: str,
+    digest: str,
+    component_version: str,
+    release: str,
 ) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now."""
     entries = tuple(
@@ -168,7 +176,12 @@ def completed(
         if not entry.dropped or entry.ref in live
     )
     return replace(
-        intent, version=version, digest=digest, entries=entries, component_version=component_version
+        intent,
+        version=version,
+        digest=digest,
+        entries=entries,
+        component_version=component_version,
+        release=release,
     )
 
 

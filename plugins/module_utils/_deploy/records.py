@@ -86,6 +86,7 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
         digests.pop() if complete else "",
         entries,
         first.get("componentVersion", ""),
+        first.get("release", ""),
     )
 
 
@@ -105,6 +106,7 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
                 "version": inventory.version,
                 "componentVersion": inventory.component_version,
                 "digest": inventory.digest,
+                "release": inventory.release,
                 "part": part,
                 "parts": len(chunks),
                 "objects": [_entry_to(entry) for entry in chunk],

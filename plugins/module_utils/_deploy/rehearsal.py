@@ -163,8 +163,9 @@ class Rehearsal:
             return "install", component.objects
         if not inventory.digest:
             return "resume", component.objects
-        # The same release may be rendered to other random passwords: those that were deployed stay.
-        same_release = self._observed.installation.digest == self._digest
+        # The same release may be rendered to other random passwords: those that were deployed stay. While a
+        # run is open, or has failed, only the inventory tells which release that is.
+        same_release = self._digest in (inventory.release, self._observed.installation.digest)
         if inventory.digest != component.digest and not same_release:
             return "upgrade", component.objects
         if migrated:

@@ -101,7 +101,7 @@ def test_what_was_dropped_and_is_gone_is_forgotten() -> None:
     before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")),))
     intent = intended(before, "c", "ns", [config_map("new")])
     live = {entry_of(config_map("new")).ref: config_map("new")}
-    done = completed(intent, "1.1", "e", live)
+    done = completed(intent, live, version="1.1", digest="e", component_version="3", release="f")
     assert [entry.ref.name for entry in done.entries] == ["new"]
     assert (done.version, done.digest, done.entries[0].uid) == ("1.1", "e", "u")
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from itertools import count
 from typing import Any
 
@@ -455,6 +456,31 @@ def test_a_rerun_goes_on_where_the_failed_run_ended() -> None:
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert someone.installation().version == "2.9"
     assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_rerun_of_the_same_release_keeps_the_random_passwords_of_what_succeeded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def rendered(password: str, *, broken: str = "") -> Release:
+        logging = [secret("login", password=password), deployment("logging")]
+        monitoring = [deployment("monitoring", broken or "monitoring:1")]
+        return release("2.9", {"logging": logging, "monitoring": monitoring})
+
+    someone = deployer(rendered("first", broken="broken"))
+    monkeypatch.setattr(someone.materials, "fingerprint", lambda: "of one release")
+    assert someone.deploy()["failed"]
+    someone.materials.given = rendered("second")
+    planned = someone.plan()
+    actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
+    assert actions == {"foundation": "unchanged", "logging": "unchanged", "monitoring": "resume"}
+    someone.carry_out(planned)
+    kept = someone.cluster.get("v1", "Secret", "login", "kyma-system")
+    assert kept is not None
+    assert kept["data"]["password"] == b64encode(b"first").decode()
+    assert not someone.plan()["plan"]["needed"]
+    monkeypatch.setattr(someone.materials, "fingerprint", lambda: "of another release")
+    [upgraded] = [one for one in someone.plan()["plan"]["components"] if one["name"] == "logging"]
+    assert upgraded["action"] == "upgrade"
 
 
 def test_a_rerun_of_an_upgrade_resumes_what_was_begun() -> None:

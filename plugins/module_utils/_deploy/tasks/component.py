@@ -67,6 +67,7 @@ class _Deployment:
             cancelled=self._migrating.cancelled,
             timeout=float(params["timeout"]),
             version=release.version,
+            fingerprint=task.materials.fingerprint(),
             inventories=read_inventories(task.cluster),
             watcher=Watcher(task.cluster),
             recorded=recorded,
