@@ -8,22 +8,23 @@ from __future__ import annotations
 import json
 import posixpath
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
     CommandWindow,
     Files,
-    LocalWindow,
-    Window,
     follow,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import work_in_own_process
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
 
 GRACE = 60.0
 """Seconds that work in flight gets to end after it was told to."""
@@ -34,9 +35,11 @@ DEFAULT_DEADLINE = 4 * 3600.0
 
 
 class BackgroundCarrier(Carrier):
-    """Starts the module in the background, as Ansible's own ``async`` does, and follows it to its end.
+    """Works in a process of its own, tells what it is at, and comes back with its result.
 
-    With ``async`` and ``poll: 0`` it is left alone, and the answer names the job.
+    On this machine that process is forked from Ansible's. Where the connection leads elsewhere, or Ansible's
+    own Python lacks the libraries, it is the module, started in the background as Ansible's own ``async``
+    does. With ``async`` and ``poll: 0`` the module is left alone, and the answer names the job.
     """
 
     def deadline(self, params: Mapping[str, Any]) -> float:
@@ -54,7 +57,24 @@ class BackgroundCarrier(Carrier):
         limit = self._task.async_val or int(self.deadline(arguments.params) + GRACE + MARGIN)
         # With a `poll` of the user's own, Ansible would want to poll what is over by then.
         self._task.async_val = 0
+        if self.works_here and has_libraries():
+            return self._work_in_own_process(arguments, task_vars, limit)
         return self._follow(arguments, task_vars, limit)
+
+    def _work_in_own_process(self, arguments: Arguments, task_vars: TaskVars, limit: int) -> Result:
+        def work(progress: Progress, cancelled: Callable[[], bool]) -> Result:
+            result = call(
+                self.definition,
+                arguments.params,
+                materials=self.materials(arguments.params, task_vars),
+                progress=progress,
+                cancelled=cancelled,
+                check_mode=self._task.check_mode,
+                diff=self._task.diff,
+            )
+            return arguments.complete(result)
+
+        return work_in_own_process(work, limit, lambda line: self.show(line, task_vars))
 
     def _follow(self, arguments: Arguments, task_vars: TaskVars, limit: int) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
@@ -77,10 +97,7 @@ class BackgroundCarrier(Carrier):
         result: Result = json.loads(content, cls=decoder)
         return {"changed": False, **result}
 
-    def _window(self, files: Files) -> Window:
-        if self.works_here:
-            return LocalWindow(files)
-
+    def _window(self, files: Files) -> CommandWindow:
         def run(command: str) -> str:
             return str(self._low_level_execute_command(command)["stdout"])
 

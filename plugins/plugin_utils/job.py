@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -73,32 +71,8 @@ class Window(ABC):
         """Remove the job's files."""
 
 
-class LocalWindow(Window):
-    """The job runs on this machine as this user."""
-
-    slowest = 0.1
-
-    def __init__(self, files: Files) -> None:
-        self._files = files
-
-    def look(self, offset: int) -> tuple[str, str]:
-        """See :class:`Window`."""
-        result = progress = ""
-        with contextlib.suppress(FileNotFoundError):
-            result = Path(self._files.result).read_text("utf-8")
-        with contextlib.suppress(FileNotFoundError), Path(self._files.progress).open("rb") as file:
-            file.seek(offset)
-            progress = file.read().decode("ascii", "replace")
-        return result, progress
-
-    def remove(self) -> None:
-        """See :class:`Window`."""
-        for path in self._files.all:
-            Path(path).unlink(missing_ok=True)
-
-
 class CommandWindow(Window):
-    """The job runs somewhere else, or as somebody else: one shell command looks at both files."""
+    """One shell command looks at both files."""
 
     slowest = 0.5
     _MARK = "kyma-lifecycle-progress-follows"

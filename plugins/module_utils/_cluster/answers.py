@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ClusterError,
@@ -69,7 +69,7 @@ def addressed(kind: Kind, name: str, namespace: str | None) -> Ref:
 def shown(obj: Object, api_version: str, *, metadata_only: bool = False) -> Object:
     """A copy of an object in the version that was asked for."""
     parts = ("kind", "metadata") if metadata_only else obj
-    return {**{key: deepcopy(obj[key]) for key in parts}, "apiVersion": api_version}
+    return {**{key: copied(obj[key]) for key in parts}, "apiVersion": api_version}
 
 
 def without_version(obj: Object) -> Object:

@@ -76,7 +76,8 @@ class DryRunCluster(Cluster):
     def changes(self) -> list[Change]:
         """What the writes so far come to, per object in the order of their first writes.
 
-        What was made and deleted again is left out. A change may be one of ``managedFields`` alone.
+        What was made and deleted again is left out. A change may be one of ``managedFields`` alone. The
+        objects are the rehearsal's own, and not to be changed.
         """
         return self._overlay.changes()
 
@@ -278,7 +279,7 @@ class DryRunCluster(Cluster):
         if change is not None:
             return change.after
         version = self._overlay.readable_version(kind)
-        if version is None:
+        if version is None or self._overlay.is_new(ref.namespace):
             return None
         found = self._inner.get(version, ref.kind, ref.name, ref.namespace or None)
         return self._overlay.visible(found) if found else None

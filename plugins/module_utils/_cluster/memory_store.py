@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import without_version
@@ -17,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD,
     NAMESPACE,
@@ -81,7 +81,7 @@ class Store:
 
     def delete(self, ref: Ref, propagation: str) -> None:
         """Begin an object's deletion, and end it and whatever follows from it as far as finalizers let."""
-        obj = deepcopy(self.objects[ref])
+        obj = copied(self.objects[ref])
         meta = obj["metadata"]
         if meta.get("deletionTimestamp"):
             return
@@ -153,7 +153,7 @@ class Store:
         ]
 
     def _disown(self, ref: Ref, uid: str) -> None:
-        obj = deepcopy(self.objects[ref])
+        obj = copied(self.objects[ref])
         owners = [owner for owner in obj["metadata"]["ownerReferences"] if owner["uid"] != uid]
         obj["metadata"]["ownerReferences"] = owners
         if not owners:
@@ -173,5 +173,5 @@ class Store:
     def _record(self, ref: Ref, type_: str, obj: Object) -> None:
         self.version += 1
         obj["metadata"]["resourceVersion"] = str(self.version)
-        self.history.append(Happened(self.version, ref, Event(type_, deepcopy(obj))))
+        self.history.append(Happened(self.version, ref, Event(type_, copied(obj))))
         self.changed.notify_all()

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import (
     Field,
     Fields,
@@ -48,7 +48,7 @@ def _merge(live: Any, intent: Any, names: Names, shapes: Shapes) -> Any:
             return _merge_items(live, intent, names, shape, shapes)
         if shape is Whole.SET:
             return live + [item for item in intent if item not in live]
-    return deepcopy(intent)
+    return copied(intent)
 
 
 def _merge_items(
@@ -63,7 +63,7 @@ def _merge_items(
         while waiting and waiting[0][0] not in ours:
             result.append(waiting.pop(0)[1])
         if key not in theirs:
-            result.append(deepcopy(item))
+            result.append(copied(item))
             continue
         base = theirs[key]
         fields = dict(base)

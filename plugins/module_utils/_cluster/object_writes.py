@@ -8,12 +8,12 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import duplicates_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
@@ -150,7 +150,7 @@ class Write:
         self._refuse_other_version(live, new, action)
         new = self._normal(new)
         if subresource:
-            new = {**deepcopy(live), **({"status": new["status"]} if "status" in new else {})}
+            new = {**copied(live), **({"status": new["status"]} if "status" in new else {})}
         elif self.kind.has_status:
             new.pop("status", None)
             new |= {"status": live["status"]} if "status" in live else {}
@@ -211,7 +211,7 @@ class Write:
         if message := refused_resize(new, live, self.lookup):
             told = f'{self.kind.qualified_plural} "{meta["name"]}" is forbidden: {message}'
             raise api_error(action, 403, {"reason": "Forbidden", "message": told})
-        return deepcopy(new)
+        return copied(new)
 
     def _wanted_part(self, obj: Object) -> Object:
         left_out = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())

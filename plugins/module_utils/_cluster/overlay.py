@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import without_version
@@ -16,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD,
     NAMESPACE,
@@ -68,9 +68,9 @@ class Overlay:
         return self._ref_locks[hash(ref) % LOCKS]
 
     def changes(self) -> list[Change]:
-        """What has become different, in the order of the first writes."""
+        """What has become different, in the order of the first writes; not to be changed."""
         with self._lock:
-            return [deepcopy(c) for c in self._changes.values() if not _same(c.before, c.after)]
+            return [c for c in self._changes.values() if not _same(c.before, c.after)]
 
     def change_of(self, ref: Ref) -> Change | None:
         """What was written of one object; not to be changed."""
@@ -87,7 +87,7 @@ class Overlay:
             if _same(before, after):
                 return after
             self._version += 1
-            kept = deepcopy(after)
+            kept = copied(after)
             kept["metadata"]["resourceVersion"] = str(self._version)
             if is_a(ref, CRD) and before is None:
                 establish(kept)
@@ -99,7 +99,7 @@ class Overlay:
                 self._changes[ref] = replace(earlier, after=kept, unverified=unverified)
             if is_a(ref, CRD):
                 self._serve(before, kept)
-            return deepcopy(kept)
+            return copied(kept)
 
     def drop(self, ref: Ref, before: Object, *, unverified: bool, orphan: bool) -> None:
         """Remember a deletion: of the object, and of what goes with it as far as it was written here.
@@ -154,6 +154,11 @@ class Overlay:
             self._crd_kinds.update(kinds_of_crd(crd))
         return self._crd_kinds.get(key, kind)
 
+    def is_new(self, namespace: str) -> bool:
+        """Whether a namespace is only here, so that the cluster can't have anything in it."""
+        change = self._changes.get(Ref(*NAMESPACE, "", namespace))
+        return change is not None and change.before is None
+
     def redefined(self, kind: Kind) -> bool:
         """Whether the rehearsal has changed what this kind is."""
         return (kind.resource.api_version, kind.resource.kind) in self._kinds
@@ -192,9 +197,11 @@ class Overlay:
 
     def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:
         """Whether the server knows the kind as it is, and nothing but the namespace is only here."""
-        change = self._changes.get(Ref(*NAMESPACE, "", ref.namespace))
-        known = self._inner.resource(kind.resource.api_version, ref.kind) is not None
-        return change is not None and change.before is None and known and not self.redefined(kind)
+        return (
+            self.is_new(ref.namespace)
+            and not self.redefined(kind)
+            and self._inner.resource(kind.resource.api_version, ref.kind) is not None
+        )
 
     def visible(self, obj: Object) -> Object | None:
         """An object of the cluster as the rehearsal sees it; None where its owner or its place is gone."""
@@ -242,6 +249,6 @@ def _within(ref: Ref, container: Ref, obj: Object) -> bool:
 
 
 def _same(one: Object | None, other: Object | None) -> bool:
-    if one is None or other is None:
+    if one is None or other is None or one is other:
         return one is other
     return without_version(one) == without_version(other)

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from typing import Any
 
 
@@ -17,7 +18,7 @@ class PatchRefused(Exception):
 def merge_patched(target: Any, patch: Any) -> Any:
     """The target after a JSON merge patch; neither is changed."""
     if not isinstance(patch, Mapping):
-        return deepcopy(patch)
+        return copied(patch)
     result = dict(target) if isinstance(target, Mapping) else {}
     for key, value in patch.items():
         if value is None:
@@ -47,7 +48,7 @@ def json_patched(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
         PatchRefused: a test failed, or a path is not there.
     """
     # A holder makes the root a member like any other.
-    holder = {"": deepcopy(target)}
+    holder = {"": copied(target)}
     for operation in operations:
         try:
             _operate(holder, operation)
@@ -61,20 +62,20 @@ def _operate(holder: dict[str, Any], operation: Mapping[str, Any]) -> None:
     container, key = _locate(holder, operation["path"])
     if op in ("move", "copy"):
         source, source_key = _locate(holder, operation["from"])
-        value = deepcopy(_member(source, source_key))
+        value = copied(_member(source, source_key))
         if op == "move":
             del source[_index(source, source_key)]
             container, key = _locate(holder, operation["path"])
         _add(container, key, value)
     elif op == "add":
-        _add(container, key, deepcopy(operation["value"]))
+        _add(container, key, copied(operation["value"]))
     elif op == "test":
         if _member(container, key) != operation["value"]:
             raise ValueError("the value is another")
     elif op in ("replace", "remove"):
         _member(container, key)
         if op == "replace":
-            container[_index(container, key)] = deepcopy(operation["value"])
+            container[_index(container, key)] = copied(operation["value"])
         else:
             del container[_index(container, key)]
     else:

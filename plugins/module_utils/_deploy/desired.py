@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Container
-from copy import deepcopy
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -16,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
@@ -119,7 +119,7 @@ def complete(
     others own is left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of what an
     autoscaler targets.
     """
-    obj = deepcopy(manifest)
+    obj = copied(manifest)
     meta = obj["metadata"]
     meta.pop("creationTimestamp", None)
     obj.pop("status", None)

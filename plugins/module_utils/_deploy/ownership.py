@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
 
 INTERACTIVE_MANAGERS = ("kubectl",)
@@ -50,7 +50,7 @@ def resolve_conflict(
     Returns:
         What to apply instead, or None where a field can't be told from the causes.
     """
-    remaining = deepcopy(intent)
+    remaining = copied(intent)
     force = False
     ceded: list[str] = []
     for cause in causes:

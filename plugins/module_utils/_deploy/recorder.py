@@ -72,8 +72,11 @@ def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
 
 
 def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
-    """Begin the record of a run."""
-    cluster.create(
+    """Begin the record of a run.
+
+    It is applied, as an API server keeps a POST waiting for two seconds where the CRD is new.
+    """
+    cluster.apply(
         {
             "apiVersion": API_VERSION,
             "kind": "Run",

@@ -183,7 +183,7 @@ class Rehearsal:
             ref = change.ref
             before = self._known.get(ref, change.before)
             after = self._known[ref] = change.after
-            if before == after or (before and after and not changed_fields(before, after)):
+            if before is after or before == after or (before and after and not changed_fields(before, after)):
                 continue
             shown = intents.get(ref, after) if before is None and after else after
             changes.append(ObjectChange(ref, before, shown, ref in replaced, change.unverified))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
@@ -83,6 +84,26 @@ def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
         placed.update(wave)
         rest = [entry for entry in rest if entry.name not in placed]
     return waves
+
+
+def longest_first(wave: Sequence[str], objects: Mapping[str, Sequence[Object]]) -> list[str]:
+    """A wave in the order in which its components start: those first that are known to take long.
+
+    Where fewer can be at work than there are, the one that takes longest decides when all are done (the rule
+    of the longest processing time, Graham 1969). Known beforehand is how long a workload has to be ready
+    before it counts as available.
+
+    Args:
+        wave: names of components.
+        objects: what each of them consists of.
+    """
+    return sorted(wave, key=lambda name: -max(map(_seconds_to_prove_itself, objects[name]), default=0))
+
+
+def _seconds_to_prove_itself(obj: Object) -> int:
+    spec = obj.get("spec")
+    seconds = spec.get("minReadySeconds") if isinstance(spec, dict) else None
+    return seconds if isinstance(seconds, int) else 0
 
 
 def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[Stage]:

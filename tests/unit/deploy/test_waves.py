@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
     Stage,
+    longest_first,
     needs_problems,
     stages_of,
     waves_of,
@@ -32,6 +33,20 @@ def test_prerequisites_go_one_by_one_and_the_rest_by_needs() -> None:
 
 def test_what_takes_no_part_is_there_already() -> None:
     assert waves_of([entry("ui", "api")]) == [("ui",)]
+
+
+def test_what_has_to_prove_itself_for_long_starts_first_and_the_rest_in_the_lists_order() -> None:
+    def workload(seconds: object) -> dict[str, object]:
+        return {"kind": "Deployment", "spec": {"minReadySeconds": seconds}}
+
+    objects: dict[str, list[dict[str, object]]] = {
+        "quick": [],
+        "plain": [{"kind": "ConfigMap"}, {"kind": "Odd", "spec": "text"}],
+        "some": [workload(5), workload(1)],
+        "broken": [workload("10")],
+        "most": [workload(30)],
+    }
+    assert longest_first(list(objects), objects) == ["most", "some", "quick", "plain", "broken"]
 
 
 def test_more_than_thirty_components_are_all_placed() -> None:

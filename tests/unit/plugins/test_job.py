@@ -15,7 +15,6 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
     CommandWindow,
     Files,
     JobLost,
-    LocalWindow,
     Window,
     follow,
     is_final,
@@ -121,27 +120,11 @@ def test_what_counts_as_a_result(content: str, final: bool) -> None:
     assert is_final(content) is final
 
 
-def test_a_local_window(tmp_path: Path) -> None:
-    files = Files(str(tmp_path / "result"), str(tmp_path / "progress"))
-    window = LocalWindow(files)
-    assert window.look(0) == ("", "")
-    ProgressFile(files.progress)("logging", "applying")
-    Path(files.result).write_text(STARTED)
-    result, progress = window.look(0)
-    assert result == STARTED
-    assert window.look(len(progress))[1] == ""
-    window.remove()
-    window.remove()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_command_window_looks_the_same(tmp_path: Path) -> None:
+def test_a_window_of_one_command(tmp_path: Path) -> None:
     import shlex
     import subprocess
 
     files = Files(str(tmp_path / "the result"), str(tmp_path / "progress"))
-    ProgressFile(files.progress)("logging", "applying")
-    Path(files.result).write_text(STARTED)
 
     def run(command: str) -> str:
         # A terminal in between ends lines its own way.
@@ -149,8 +132,12 @@ def test_a_command_window_looks_the_same(tmp_path: Path) -> None:
         return done.stdout.replace("\n", "\r\n")
 
     window = CommandWindow(files, run, shlex.quote)
-    assert window.look(0) == LocalWindow(files).look(0)
-    assert window.look(7) == LocalWindow(files).look(7)
+    assert window.look(0) == ("", "")
+    ProgressFile(files.progress)("logging", "applying")
+    Path(files.result).write_text(STARTED)
+    told = Path(files.progress).read_text()
+    assert window.look(0) == (STARTED, told)
+    assert window.look(7) == (STARTED, told[7:])
     window.remove()
     assert list(tmp_path.iterdir()) == []
     assert window.look(0) == ("", "")

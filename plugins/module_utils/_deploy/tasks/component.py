@@ -38,7 +38,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import needs_problems, waves_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
+    longest_first,
+    needs_problems,
+    waves_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
@@ -102,8 +106,10 @@ class _Deployment:
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
         states = [self._phase(phase).get("state", SUCCEEDED)]
+        objects = {name: component.objects for name, component in self._desired.components.items()}
         for wave in waves:
-            for outcome in side_by_side(self._one, wave, int(self._task.params["workers"])):
+            workers = int(self._task.params["workers"])
+            for outcome in side_by_side(self._one, longest_first(wave, objects), workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:

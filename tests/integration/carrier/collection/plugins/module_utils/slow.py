@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -17,7 +18,7 @@ def work(task: Task) -> dict[str, Any]:
     for step in range(task.params["steps"]):
         if task.cancelled():
             return {"failed": True, "msg": f"cancelled before step {step}"}
-        task.progress("slow", f"step {step}", f"at={time.time():.3f}")
+        task.progress("slow", f"step {step}", f"at={time.time():.3f} pid={os.getpid()}")
         time.sleep(task.params["pause"])
     if task.params["fail"]:
         raise LifecycleError(task.params["fail"])
