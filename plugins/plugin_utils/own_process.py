@@ -64,7 +64,7 @@ def work_in_own_process(
     there.close()
     result: Result | None = None
     with here:
-        for message in _messages(here, lambda: cancelled() and _ask_to_stop(pid)):
+        for message in _messages(here, lambda: _ask_to_stop(pid) if cancelled() else None):
             if "result" in message:
                 result = message["result"]
             else:
@@ -75,7 +75,7 @@ def work_in_own_process(
     return result
 
 
-def _messages(channel: socket.socket, meanwhile: Callable[[], object]) -> Iterator[dict[str, Any]]:
+def _messages(channel: socket.socket, meanwhile: Callable[[], None]) -> Iterator[dict[str, Any]]:
     """Every message until the other end is closed; ``meanwhile`` is called a few times a second."""
     rest = b""
     with selectors.DefaultSelector() as selector:

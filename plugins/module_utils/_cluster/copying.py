@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar, cast
+
+T = TypeVar("T")
 
 
-def copied(value: Any) -> Any:
+def copied(value: T) -> T:
     """A copy of what consists of JSON's types, which shares no dict and no list with it."""
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return cast("T", {key: copied(item) for key, item in value.items()})
     if isinstance(value, list):
-        return [copied(item) for item in value]
+        return cast("T", [copied(item) for item in value])
     return value

@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import 
 Asked = Callable[[], bool]
 
 
-def ignore(line: ProgressLine) -> None:
-    del line
+def ignore(_line: ProgressLine) -> None:
+    pass
 
 
 def wait_for(condition: Asked) -> None:
@@ -49,7 +49,7 @@ def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
 
 
 def test_it_is_out_of_reach_of_what_ends_ansible() -> None:
-    def work(progress: Progress, asked: Asked) -> Result:
+    def work(_progress: Progress, _asked: Asked) -> Result:
         os.kill(os.getpid(), signal.SIGINT)
         return {"pid": os.getpid(), "session": os.getsid(0)}
 
@@ -58,7 +58,7 @@ def test_it_is_out_of_reach_of_what_ends_ansible() -> None:
 
 
 def test_what_it_does_not_expect_is_told_with_its_traceback() -> None:
-    def work(progress: Progress, asked: Asked) -> Result:
+    def work(_progress: Progress, _asked: Asked) -> Result:
         raise ZeroDivisionError("by zero")
 
     result = work_in_own_process(work, 60, ignore)
@@ -68,7 +68,7 @@ def test_what_it_does_not_expect_is_told_with_its_traceback() -> None:
 
 
 def test_the_wish_to_stop_reaches_it() -> None:
-    def work(progress: Progress, asked: Asked) -> Result:
+    def work(_progress: Progress, asked: Asked) -> Result:
         wait_for(asked)
         return {"msg": "stopped"}
 
@@ -79,7 +79,7 @@ def test_the_wish_to_stop_reaches_it() -> None:
     ("number", "told"), [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGSEGV, "killed by SIGSEGV")]
 )
 def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None:
-    def work(progress: Progress, asked: Asked) -> Result:
+    def work(_progress: Progress, _asked: Asked) -> Result:
         signal.signal(signal.SIGSEGV, signal.SIG_DFL)
         os.kill(os.getpid(), number)
         return {}
@@ -89,7 +89,7 @@ def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None
 
 
 def test_what_hangs_ends_at_the_limit() -> None:
-    def work(progress: Progress, asked: Asked) -> Result:
+    def work(_progress: Progress, _asked: Asked) -> Result:
         time.sleep(60)
         return {}
 
@@ -100,7 +100,7 @@ def test_what_hangs_ends_at_the_limit() -> None:
 def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
     done, listening = tmp_path / "done", tmp_path / "listening"
 
-    def work(progress: Progress, asked: Asked) -> Result:
+    def work(progress: Progress, _asked: Asked) -> Result:
         progress("work", "begun")
         wait_for(lambda: not listening.exists())
         time.sleep(0.1)
@@ -108,7 +108,7 @@ def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
         done.touch()
         return {}
 
-    def leave(line: ProgressLine) -> None:
+    def leave(_line: ProgressLine) -> None:
         os._exit(0)
 
     listening.touch()
