@@ -128,6 +128,20 @@ class Migrating:
         )
         return replace(self, migrations=taking_part, setting=setting)
 
+    def strays(self, files: Mapping[str, str], components: Iterable[str]) -> list[str]:
+        """Warnings of migrations that won't run, as nobody knows the component that they belong to.
+
+        Args:
+            files: the migrations to look at, by id, with the files that they stand in.
+            components: the names of those that there are.
+        """
+        known = {*components, GLOBAL}
+        return [
+            _stray(one, files[one.id()], known)
+            for one in self.migrations
+            if one.id() in files and one.component not in known
+        ]
+
     def in_turn(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
         """The migrations of one component and phase, each after those that must be done before it."""
         waiting = self._of(component, phase)
@@ -221,6 +235,17 @@ def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:
         # What can't be loaded is told by itself, and its id is not known.
         if one not in known and not found.problems
     ]
+
+
+def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(migration.component, sorted(known))
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))};"
+    return (
+        f"migration {migration.id()} ({file}) will not run: neither the release nor the cluster has a"
+        f" component {migration.component}; {meant} List the migration in skip_migrations if it may wait"
+    )
 
 
 def planned(result: CheckResult) -> MigrationPlan:

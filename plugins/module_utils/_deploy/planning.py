@@ -40,7 +40,8 @@ def make_plan(
         verdicts = [planned(result) for result in deployed.check_all(cluster)]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
-            return _nothing_to_do(observed, verdicts, found)
+            strays = migrating.strays(found.files, observed.inventories)
+            return _nothing_to_do(observed, verdicts, found, strays)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 
@@ -59,7 +60,9 @@ def _is_as_deployed(observed: Observed, digest: str) -> bool:
     )
 
 
-def _nothing_to_do(observed: Observed, verdicts: Sequence[MigrationPlan], found: MigrationSet) -> Plan:
+def _nothing_to_do(
+    observed: Observed, verdicts: Sequence[MigrationPlan], found: MigrationSet, warnings: Sequence[str]
+) -> Plan:
     installation = observed.installation
     components = [
         ComponentPlan(
@@ -80,4 +83,5 @@ def _nothing_to_do(observed: Observed, verdicts: Sequence[MigrationPlan], found:
         migrations=tuple(verdicts),
         basis=installation.resource_version,
         searched=found.searched,
+        warnings=tuple(warnings),
     )

@@ -107,7 +107,12 @@ class Rehearsal:
             blockers=tuple(self._blockers),
             basis=installation.resource_version,
             searched=self._found.searched,
-            warnings=release.warnings,
+            warnings=(
+                *release.warnings,
+                *self._migrating.strays(
+                    self._found.files, [*self._desired.components, *self._observed.inventories]
+                ),
+            ),
         )
 
     def _release_problems(self, desired: Desired) -> list[str]:

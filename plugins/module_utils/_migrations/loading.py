@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     FOUND_PACKAGE,
     MANIFEST,
+    OWN_ORIGIN,
     MigrationFolder,
     module_names,
     own_folder,
@@ -57,12 +58,14 @@ class _Folder:
         path: what Python's import system searches: a folder, or a folder inside a zip.
         source: the folder on the controller that they come from.
         modules: the files in which migrations are searched.
+        own: whether it is the collection's.
     """
 
     package: str
     path: str
     source: str
     modules: Sequence[str]
+    own: bool
 
 
 def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
@@ -76,6 +79,7 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
                 folder.path,
                 folder.path,
                 module_names(folder),
+                folder.origin == OWN_ORIGIN,
             )
             for folder in found
         ],
@@ -102,7 +106,13 @@ def load_archive(path: str | Path) -> MigrationSet:
     for entry in manifest:
         package = MigrationFolder(entry["origin"], entry["path"]).package
         folders.append(
-            _Folder(f"{FOUND_PACKAGE}.{package}", f"{inside}/{package}", entry["path"], entry["modules"])
+            _Folder(
+                f"{FOUND_PACKAGE}.{package}",
+                f"{inside}/{package}",
+                entry["path"],
+                entry["modules"],
+                entry["origin"] == OWN_ORIGIN,
+            )
         )
     return _load(folders, tuple(entry["searched"] for entry in manifest))
 
@@ -116,7 +126,8 @@ def true_path(file: str) -> str:
 
 
 def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet:
-    candidates: list[Candidate] = []
+    own: list[Candidate] = []
+    theirs: list[Candidate] = []
     problems: list[str] = []
     with _IMPORTING:
         for name in [name for name in sys.modules if name.partition(".")[0] == FOUND_PACKAGE]:
@@ -141,12 +152,14 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                 except (Exception, SystemExit) as error:
                     problems.append(_import_problem(error, folder, file))
                 else:
-                    candidates += _candidates(module, file)
+                    (own if folder.own else theirs).extend(_candidates(module, file))
+    candidates = [*own, *theirs]
     problems += problems_of(candidates)
     if problems:
         # Nothing may run, and not even an id can be relied on.
         return MigrationSet((), searched, tuple(dict.fromkeys(problems)))
-    return MigrationSet(tuple(c.migration for c in candidates if not c.is_base), searched)
+    files = {c.migration.id(): c.file for c in theirs if not c.is_base}
+    return MigrationSet(tuple(c.migration for c in candidates if not c.is_base), searched, files=files)
 
 
 def _make_importable(folder: _Folder) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
@@ -23,11 +23,13 @@ class MigrationSet:
         migrations: the classes, each with a unique id.
         searched: every folder that was searched, for people.
         problems: what is wrong with what was found, each naming file and line. With any, nothing may run.
+        files: where those stand that are not the collection's own, by id.
     """
 
     migrations: tuple[type[Migration], ...]
     searched: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 class Materials(ABC):

@@ -89,7 +89,9 @@ class FakeMaterials(Materials):
         return self.given.content[component].objects
 
     def migrations(self) -> MigrationSet:
-        return MigrationSet(self.classes, ("/somewhere/kyma_migrations",), self.problems)
+        folder = "/somewhere/kyma_migrations"
+        files = {one.id(): f"{folder}/{one.__name__.lower()}.py" for one in self.classes}
+        return MigrationSet(self.classes, (folder,), self.problems, files)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,
@@ -657,3 +657,32 @@ def test_the_plan_tells_where_migrations_were_searched() -> None:
     assert someone.plan()["plan"]["searched"] == ["/somewhere/kyma_migrations"]
     someone.deploy()
     assert someone.plan()["plan"]["searched"] == ["/somewhere/kyma_migrations"]
+
+
+class Misspelt(Looks):
+    """Belongs to nobody."""
+
+    component = "loging"
+
+
+@pytest.mark.parametrize("nothing_to_do", [False, True])
+def test_a_migration_of_an_unknown_component_is_warned_of(*, nothing_to_do: bool) -> None:
+    someone = deployed(kyma()) if nothing_to_do else deployer(kyma())
+    someone.materials.classes = (Misspelt, Looks)
+    planned = someone.plan()
+    assert planned["plan"]["needed"] is not nothing_to_do
+    assert planned["warnings"] == [
+        "migration loging/misspelt (/somewhere/kyma_migrations/misspelt.py) will not run: neither the release"
+        " nor the cluster has a component loging; did you mean logging? List the migration in skip_migrations"
+        " if it may wait"
+    ]
+    someone.options["skip_migrations"] = ["loging/misspelt"]
+    assert someone.plan()["warnings"] == []
+
+
+def test_what_the_collection_brings_for_components_that_are_not_there_is_no_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    someone = deployer(kyma())
+    monkeypatch.setattr(someone.materials, "migrations", lambda: MigrationSet((Misspelt,)))
+    assert someone.plan()["warnings"] == []

@@ -300,6 +300,7 @@ def test_the_collections_own_are_found_both_ways(tmp_path: Path) -> None:
     assert direct.problems == sent.problems == ()
     assert direct.searched == sent.searched
     assert direct.searched[0] == f"{own_folder().path} (kyma.lifecycle)"
+    assert direct.files == sent.files == {"logging/mark": f"{mine}/a.py"}
 
 
 def test_the_collections_own_import_nothing_but_the_contract() -> None:
