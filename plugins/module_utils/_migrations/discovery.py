@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+    ORIGIN_OF_USERS,
     MigrationFolder,
     own_folder,
 )
@@ -26,7 +27,7 @@ def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[Migra
             ``plugins/module_utils/kyma_migrations``.
     """
     theirs = [MigrationFolder(name, _folder_of_collection(name)) for name in collections]
-    return [own_folder(), *theirs, *(MigrationFolder("yours", path) for path in folders)]
+    return [own_folder(), *theirs, *(MigrationFolder(ORIGIN_OF_USERS, path) for path in folders)]
 
 
 def discover(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet:

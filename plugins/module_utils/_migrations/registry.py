@@ -19,6 +19,7 @@ FOUND_PACKAGE = "kyma_found_migrations"
 
 MANIFEST = f"{FOUND_PACKAGE}/manifest.json"
 OWN_ORIGIN = "kyma.lifecycle"
+ORIGIN_OF_USERS = "yours"
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class MigrationFolder:
     """A folder in which migrations are searched, which need not exist.
 
     Attributes:
-        origin: whose it is, for people: a collection's name, ``playbook``, ``inventory``, ...
+        origin: whose it is, for people: a collection's name, or ``yours`` for folders of the user.
         path: its absolute path on the controller.
     """
 

@@ -259,10 +259,13 @@ def test_a_folder_that_is_not_there_is_named_and_does_no_harm(tmp_path: Path, lo
 def test_a_folder_named_twice_is_searched_once(folder: Path) -> None:
     (folder / "a.py").write_text(HEAD + source())
     (folder.parent / "link").symlink_to(folder)
-    twice = [MigrationFolder("playbook", str(folder)), MigrationFolder("yours", str(folder.parent / "link"))]
+    twice = [
+        MigrationFolder("acme.platform", str(folder)),
+        MigrationFolder("yours", str(folder.parent / "link")),
+    ]
     found = load_folders(twice)
     assert ids(found) == ["logging/mark"]
-    assert found.searched == (f"{folder} (playbook)",)
+    assert found.searched == (f"{folder} (acme.platform)",)
 
 
 def test_an_edited_file_is_loaded_anew(folder: Path, load: Load) -> None:
