@@ -15,7 +15,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kubeconfig import (
     choose,
-    needs_client,
+    needs_plugin,
+    needs_provider,
     read_kubeconfig,
     static_login,
 )
@@ -132,11 +133,19 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     source = options.get("kubeconfig")
     config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
     choice = choose(config, options.get("context"))
-    if not needs_client(choice):
-        return static_login(choice)
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.client_login import client_login
+    if needs_provider(choice):
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.client_login import (
+            client_login,
+        )
 
-    return client_login(config, choice, persist=bool(options.get("persist_config")))
+        return client_login(config, choice, persist=bool(options.get("persist_config")))
+    if needs_plugin(choice):
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.credential_plugin import (
+            plugin_login,
+        )
+
+        return plugin_login(choice)
+    return static_login(choice)
 
 
 def service_account_login(folder: Path) -> Login | None:

@@ -4,8 +4,8 @@
 """Reading kubeconfig files: which cluster a context means, and how to log in there.
 
 What stands in the file (certificates, tokens, passwords) is read here, since importing the ``kubernetes``
-client takes longer than a whole deployment that has nothing to do. Logins that run a program or renew a
-token by a protocol are left to that client: see ``client_login.py``.
+client takes longer than a whole deployment that has nothing to do. Logins that renew a token by a protocol
+are left to that client (``client_login.py``), those that run a program are in ``credential_plugin.py``.
 """
 
 from __future__ import annotations
@@ -185,10 +185,15 @@ def known(what: str, entries: Mapping[str, Entry]) -> str:
     return f"; its {what} are {', '.join(sorted(entries))}" if entries else f"; it has no {what} at all"
 
 
-def needs_client(choice: Choice) -> bool:
-    """Whether this login is more than what stands in the file."""
+def needs_provider(choice: Choice) -> bool:
+    """Whether a token comes by a protocol (``auth-provider``)."""
+    return "auth-provider" in choice.user.content
+
+
+def needs_plugin(choice: Choice) -> bool:
+    """Whether a program prints the credentials (``exec``): a token in the file wins over it."""
     user = choice.user.content
-    return "auth-provider" in user or ("exec" in user and not (user.get("token") or user.get("tokenFile")))
+    return "exec" in user and not (user.get("token") or user.get("tokenFile"))
 
 
 def static_login(choice: Choice) -> Login:

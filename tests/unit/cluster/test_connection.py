@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import subprocess
 import sys
@@ -16,7 +17,10 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import connection
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import (
+    connection,
+    credential_plugin,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import (
     CONNECTION_SPEC,
     connect,
@@ -365,6 +369,16 @@ def test_a_credential_plugin_may_give_a_certificate(tmp_path: Path) -> None:
     [
         ("sys.exit('not logged in')", {}, "context prod .* credential plugin .* failed: .*not logged in"),
         (prints("{}"), {}, "gave neither a token nor a certificate"),
+        ("print('hello')", {}, "did not print an ExecCredential"),
+        ("print('[]')", {}, "did not print an ExecCredential"),
+        ("sys.exit(bool(sys.stdin.read()) or 'no answer on stdin')", {}, "exit code 1: no answer on stdin"),
+        ("", {"command": ""}, "lacks command in the kubeconfig"),
+        ("", {"interactiveMode": "Always"}, "wants a terminal"),
+        (
+            prints("{'token': 'abc'}"),
+            {"apiVersion": "client.authentication.k8s.io/v1beta1"},
+            "speaks client.authentication.k8s.io/v1, and the kubeconfig asks for client.auth.*/v1beta1",
+        ),
         ("", {"command": "no-such-plugin", "installHint": "Get it."}, "no-such-plugin is not installed. Get"),
     ],
 )
@@ -373,6 +387,44 @@ def test_a_credential_plugin_that_fails(
 ) -> None:
     with pytest.raises(Unconfigured, match=message):
         login(kubeconfig=kubeconfig(plugin(tmp_path, printed, **definition)))
+
+
+@pytest.mark.parametrize(
+    "hangs", ["time.sleep(60)", "subprocess.run(['sleep', '60'])", "subprocess.Popen(['sleep', '60'])"]
+)
+def test_a_credential_plugin_that_hangs_is_ended_with_all_that_it_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hangs: str
+) -> None:
+    monkeypatch.setattr(credential_plugin, "PLUGIN_SECONDS", 0.5)
+    note = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    user = plugin(tmp_path, f"import subprocess, time\n{note}{hangs}\n", env=[{"name": "A", "value": "b"}])
+    started = time.monotonic()
+    with pytest.raises(
+        Unconfigured, match=f"credential plugin {sys.executable} gave no answer within"
+    ) as told:
+        login(kubeconfig=kubeconfig(user))
+    assert time.monotonic() - started < 10
+    assert "plugin.py" not in str(told.value)
+    group = int((tmp_path / "pid").read_text())
+    while time.monotonic() - started < 10 and any_alive(group):
+        time.sleep(0.02)
+    assert not any_alive(group)
+
+
+def any_alive(group: int) -> bool:
+    """Whether a process of a group still runs."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _parent, pgid, *_rest = path.read_text().rpartition(")")[2].split()
+            if int(pgid) == group and state != "Z":
+                return True
+    return False
+
+
+def test_a_credential_plugin_learns_of_its_cluster_if_it_wants(tmp_path: Path) -> None:
+    status = "{'token': json.loads(os.environ['KUBERNETES_EXEC_INFO'])['spec']['cluster']['server']}"
+    found = login(kubeconfig=kubeconfig(plugin(tmp_path, prints(status), provideClusterInfo=True)))
+    assert found.authorization("") == f"Bearer {found.server}"
 
 
 def token_of(expires: int) -> str:
@@ -397,9 +449,9 @@ def test_an_auth_provider_that_the_client_does_not_know() -> None:
 
 @pytest.mark.parametrize("library", ["kubernetes.config", "yaml"])
 def test_without_the_client_a_login_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, write: Write, library: str
+    monkeypatch: pytest.MonkeyPatch, write: Write, library: str
 ) -> None:
-    path = write(kubeconfig(plugin(tmp_path, prints("{'token': 'abc'}"))))
+    path = write(kubeconfig({"auth-provider": {"name": "oidc", "config": {}}}))
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(Unconfigured, match="pip install kubernetes"):
         connect({"kubeconfig": path})
@@ -415,8 +467,10 @@ def test_without_the_client_a_request_says_so(monkeypatch: pytest.MonkeyPatch) -
         cluster.exec("pod", "namespace", ["true"])
 
 
-def test_plain_logins_do_not_import_the_client(write: Write) -> None:
-    path = write(kubeconfig({"token": "abc"}))
+@pytest.mark.parametrize("runs_program", [False, True])
+def test_plain_logins_do_not_import_the_client(tmp_path: Path, write: Write, runs_program: bool) -> None:
+    user = plugin(tmp_path, prints("{'token': 'abc'}")) if runs_program else {"token": "abc"}
+    path = write(kubeconfig(user))
     program = (
         "import sys\n"
         "from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect\n"
