@@ -89,6 +89,9 @@ class Carrier(ActionBase):
             color = C.COLOR_ERROR if line.state == "failed" else None
             self._display.display(f"[{task_vars.get('inventory_hostname')}] {line}", color=color)
 
+    def _say(self, text: str, task_vars: TaskVars) -> None:
+        self._display.display(f"[{task_vars.get('inventory_hostname')}] {text}")
+
     def _summarise(self, result: Result) -> None:
         """Print what a task has to tell people: a plan in short, a table of durations."""
         if not self._task.no_log:
@@ -103,7 +106,7 @@ class Carrier(ActionBase):
             release_request(params),
             migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
             migration_collections=tuple(params.get("migration_collections") or ()),
-            bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP),
+            bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP, lambda text: self._say(text, task_vars)),
         )
 
     def ship(self, arguments: Arguments, task_vars: TaskVars, *, background: bool, **more: str) -> Result:

@@ -58,7 +58,7 @@ def release(tmp_path: Path) -> ReleaseRequest:
 @pytest.fixture
 def cache(tmp_path: Path) -> ReleaseCache:
     (tmp_path / "cache").mkdir()
-    return ReleaseCache(tmp_path / "cache")
+    return ReleaseCache(tmp_path / "cache", print)
 
 
 def test_what_is_shipped_is_what_the_controller_has(
