@@ -333,9 +333,12 @@ class DryRunCluster(Cluster):
         answer = self._inner.patch(
             after["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch, dry_run=True
         )
-        managers = {"managedFields": after["metadata"].get("managedFields") or []}
+        # The server counts from what it has, the rehearsal from what it has written since.
+        meta = after["metadata"]
+        counted = {"generation": meta["generation"]} if "generation" in meta else {}
+        managers = {"managedFields": meta.get("managedFields") or []}
         status = {"status": after["status"]} if "status" in after else {}
-        return {**answer, **status, "metadata": {**answer["metadata"], **managers}}
+        return {**answer, **status, "metadata": {**answer["metadata"], **managers, **counted}}
 
     def _unverified(self, ref: Ref, before: Object | None, after: Object, dry_run: bool) -> Object:
         return after if dry_run else self._overlay.keep(ref, before, after, unverified=True)

@@ -34,7 +34,7 @@ def wait_for(condition: Asked) -> None:
 
 def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
     def work(progress: Progress, asked: Asked) -> Result:
-        progress("logging", "applying", "14 objects – ä")
+        progress("logging", "applying", "14 objects, ä")
         progress("logging", "succeeded")
         return {"changed": True, "asked": asked(), "text": "x" * 1_000_000}
 
@@ -42,7 +42,7 @@ def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
     result = work_in_own_process(work, 60, shown.append)
     assert result == {"changed": True, "asked": False, "text": "x" * 1_000_000}
     assert [str(line) for line in shown] == [
-        "logging: applying (14 objects – ä)",
+        "logging: applying (14 objects, ä)",
         "logging: succeeded",
     ]
     assert time.time() - shown[0].time < 60
