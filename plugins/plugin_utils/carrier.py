@@ -27,11 +27,17 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Ar
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, with_own_python
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import (
+    has_libraries,
+    import_early,
+    with_own_python,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.places import Places, find_paths
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
 
 TaskVars = dict[str, Any]
+
+import_early()
 
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""

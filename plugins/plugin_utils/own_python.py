@@ -7,10 +7,31 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from contextlib import suppress
 from typing import Any
 
 LIBRARIES = ("kubernetes", "yaml")
 INTERPRETER = "ansible_python_interpreter"
+
+
+NEEDED_BY_ALL = (
+    "urllib3",
+    "yaml",
+    "concurrent.futures.thread",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection",
+)
+"""What every task imports to reach a cluster."""
+
+
+def import_early() -> None:
+    """Import what every task needs, where it can be had.
+
+    Ansible's main process imports an action plugin before it forks a worker for each of its tasks: what is
+    imported with it is imported once.
+    """
+    for name in NEEDED_BY_ALL:
+        with suppress(ImportError):
+            importlib.import_module(name)
 
 
 def has_libraries() -> bool:

@@ -164,10 +164,8 @@ def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any]) -> None:
     worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
     inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
     live = read_metadata(cluster, inventories)
-    for before in inventories:
-        after = refreshed(before, live)
-        if after != before:
-            write_inventory(cluster, after)
+    fresh = [(before, refreshed(before, live)) for before in inventories]
+    side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])
 
 
 def _who() -> str:
