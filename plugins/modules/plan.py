@@ -42,6 +42,11 @@ options:
       - A component with a role of its own is a stage of its own. A role that the component list names wins.
     type: dict
     default: {}
+  migration_roles:
+    description:
+      - The same, for where one of the component's own migrations is needed.
+    type: dict
+    default: {}
 seealso:
   - module: kyma.lifecycle.run
   - module: kyma.lifecycle.component

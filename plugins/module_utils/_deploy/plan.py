@@ -23,10 +23,12 @@ class PlanRequest:
     Attributes:
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
+        migration_roles: the same, for where a migration of the component is needed.
     """
 
     policy: Policy
     roles: Mapping[str, str]
+    migration_roles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

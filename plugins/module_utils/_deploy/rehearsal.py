@@ -103,7 +103,7 @@ class Rehearsal:
             components=(*components, *self._orphans()),
             migrations=tuple(self._verdicts),
             waves=tuple(waves),
-            stages=tuple(stages_of(waves, {**self._request.roles, **_roles_of(release)})),
+            stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
             basis=installation.resource_version,
             searched=self._found.searched,
@@ -220,6 +220,13 @@ class Rehearsal:
         self._blockers += [Blocker(result.component, problem) for problem in problems]
         return verdict
 
+    def _roles(self) -> dict[str, str]:
+        """The roles that deploy components in this deployment, by component."""
+        migrated = {verdict.component for verdict in self._verdicts if verdict.verdict == "needed"}
+        wrapped = {name: role for name, role in self._request.migration_roles.items() if name in migrated}
+        own = {entry.name: entry.role for entry in self._release.components if entry.role}
+        return {**wrapped, **self._request.roles, **own}
+
     def _orphans(self) -> list[ComponentPlan]:
         return [
             ComponentPlan(
@@ -232,10 +239,6 @@ class Rehearsal:
             for name, inventory in self._observed.inventories.items()
             if name not in self._desired.components
         ]
-
-
-def _roles_of(release: Release) -> dict[str, str]:
-    return {entry.name: entry.role for entry in release.components if entry.role}
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

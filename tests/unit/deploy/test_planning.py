@@ -495,6 +495,21 @@ def test_what_is_skipped_is_not_asked() -> None:
 # Migrations in a plan.
 
 
+def test_the_role_of_a_components_migrations_takes_part_where_one_is_needed() -> None:
+    def stages(*migrations: type[Migration]) -> list[tuple[list[str], str]]:
+        someone = deployer(kyma(), *migrations)
+        someone.options["migration_roles"] = {"logging": "kyma_logging", "monitoring": "kyma_monitoring"}
+        return [(stage["components"], stage["role"]) for stage in someone.plan()["plan"]["stages"]]
+
+    assert stages() == [(["foundation", "istio", "logging", "monitoring", "gateway"], "")]
+    assert stages(writes_config_map("logging", Phase.PRE, "one", only_with="absent")) == stages()
+    assert stages(writes_config_map("logging", Phase.PRE, "one")) == [
+        (["foundation", "istio", "monitoring"], ""),
+        (["logging"], "kyma_logging"),
+        (["gateway"], ""),
+    ]
+
+
 def test_a_component_takes_part_when_its_migration_is_needed() -> None:
     someone = deployed()
     someone.materials.classes = (writes_config_map("logging", Phase.PRE, "one"),)

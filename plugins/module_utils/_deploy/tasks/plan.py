@@ -23,7 +23,7 @@ def plan(task: Task) -> Result:
     """Plan a deployment; with a blocker the task fails, and nothing was written."""
     params = task.params
     found = task.materials.migrations()
-    request = PlanRequest(policy_of(params), params["component_roles"])
+    request = PlanRequest(policy_of(params), params["component_roles"], params["migration_roles"])
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
     if made.blockers:
         return {
@@ -45,7 +45,11 @@ def plan(task: Task) -> Result:
 
 DEFINITION = TaskDefinition(
     function=plan,
-    argument_spec={**DEPLOY_SPEC, "component_roles": {"type": "dict", "default": {}}},
+    argument_spec={
+        **DEPLOY_SPEC,
+        "component_roles": {"type": "dict", "default": {}},
+        "migration_roles": {"type": "dict", "default": {}},
+    },
     needs_release=True,
     needs_migrations=True,
 )
