@@ -16,7 +16,10 @@ from ansible import constants as C
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import release_request
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
+    RENDERING_OPTIONS,
+    release_request,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
     MIGRATIONS_ARCHIVE,
@@ -123,6 +126,9 @@ class Carrier(ActionBase):
             more: further options for the module.
         """
         args = {**self._task.args, **arguments.paths, **more}
+        if self._sends_release(arguments.params):
+            # The module needs them no more, and what a user overrides may be a secret.
+            args = {option: value for option, value in args.items() if option not in RENDERING_OPTIONS}
         workdir = self._send_materials(arguments.params, task_vars)
         if workdir:
             args["workdir"] = workdir
@@ -130,6 +136,9 @@ class Carrier(ActionBase):
             module_name=self._task.action, module_args=args, task_vars=task_vars, wrap_async=background
         )
         return result
+
+    def _sends_release(self, params: Mapping[str, Any]) -> bool:
+        return self.definition.needs_release and bool(params.get("release"))
 
     def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> str | None:
         """Send what the definition needs to the task's temporary folder; answer with its path.
@@ -144,7 +153,7 @@ class Carrier(ActionBase):
             remote.append(shell.join_path(shell.tmpdir or self._make_tmp_path(), name))
             return remote[-1]
 
-        if self.definition.needs_release and params.get("release"):
+        if self._sends_release(params):
             self._transfer_file(str(materials.release_bundle()), path_of(RELEASE_BUNDLE))
         if self.definition.needs_migrations:
             self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())

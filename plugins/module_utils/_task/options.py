@@ -24,6 +24,9 @@ RELEASE_SPEC: ArgumentSpec = {
 }
 """Documented in the fragment ``kyma.lifecycle.release``."""
 
+RENDERING_OPTIONS = frozenset(RELEASE_SPEC) - {"profile"}
+"""Options that are of no use any more once the release is rendered; migrations may ask for the profile."""
+
 MIGRATION_SPEC: ArgumentSpec = {
     "migration_paths": {"type": "list", "elements": "path", "default": []},
     "migration_collections": {"type": "list", "elements": "str", "default": []},

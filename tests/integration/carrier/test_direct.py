@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .conftest import CONNECTION, HERE, THERE, Playbooks
+from .conftest import CONNECTION, HERE, REPO, THERE, Playbooks
 
 KEY = CONNECTION["api_key"]
 
@@ -94,3 +94,19 @@ def test_options_can_be_set_for_the_whole_group(playbooks: Playbooks) -> None:
     outcome = playbooks.run(tasks, module_defaults=defaults)
     for host in (HERE, THERE):
         assert "127.0.0.1" in outcome.results[host, "read"]["msg"]
+
+
+def test_what_the_rendered_release_replaces_is_not_sent_along(playbooks: Playbooks) -> None:
+    # An override takes a chart, and so helm: it is left out by the same rule as these.
+    (playbooks.folder / "values.yaml").write_text("{}\n")
+    given = {
+        "release": str(REPO / "examples" / "release"),
+        "values_files": ["values.yaml"],
+        "helm_binary": "a-secret-place",
+        "migration_paths": [str(playbooks.folder)],
+    }
+    outcome = playbooks.run([quick("rendered", **given)], THERE)
+    params = outcome.results[THERE, "rendered"]["params"]
+    assert (params["release"], params["values_files"], params["overrides"]) == (None, [], [])
+    assert params["migration_paths"] == [str(playbooks.folder)]
+    assert "a-secret-place" not in playbooks.record.read_text()

@@ -46,5 +46,6 @@ DEFINITION = TaskDefinition(
         **RELEASE_SPEC,
         **MIGRATION_SPEC,
     },
+    needs_release=True,
     mutually_exclusive=[("fail", "release_version")],
 )
