@@ -13,11 +13,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from . import paths
 from .console import say
 from .errors import ClusterError
 
 HEARTBEAT_SECONDS = 10.0
 TAIL_LINES = 12
+_OURS = {"KUBECACHEDIR": str(paths.STATE / "kube-cache")}
+"""So that kubectl leaves nothing in the home of whoever runs this."""
 
 
 def output(
@@ -31,7 +34,7 @@ def output(
     _check(command)
     done = subprocess.run(
         [str(part) for part in command],
-        env={**os.environ, **(env or {})},
+        env={**_OURS, **os.environ, **(env or {})},
         cwd=cwd,
         input=stdin,
         capture_output=True,
@@ -57,7 +60,7 @@ def watched(
     lines: list[str] = []
     with subprocess.Popen(
         [str(part) for part in command],
-        env={**os.environ, **(env or {})},
+        env={**_OURS, **os.environ, **(env or {})},
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

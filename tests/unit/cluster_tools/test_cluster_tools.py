@@ -15,7 +15,17 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster import daemon, golang, kwokfiles, leftovers, limitedruntime, ociarchive, paths, theirs
+from tests.cluster import (
+    command,
+    daemon,
+    golang,
+    kwokfiles,
+    leftovers,
+    limitedruntime,
+    ociarchive,
+    paths,
+    theirs,
+)
 from tests.cluster.programs import ALWAYS, KUBERNETES
 from tests.cluster.state import State
 
@@ -137,3 +147,11 @@ def test_our_own_kubeconfig_is_not_the_users_cluster(monkeypatch: pytest.MonkeyP
 
 def _blob(digest: str) -> str:
     return "blobs/sha256/" + digest.removeprefix("sha256:")
+
+
+def test_kubectl_keeps_its_cache_with_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = [sys.executable, "-c", "import os; print(os.environ['KUBECACHEDIR'], end='')"]
+    monkeypatch.delenv("KUBECACHEDIR", raising=False)
+    assert command.output(ask) == str(paths.STATE / "kube-cache")
+    monkeypatch.setenv("KUBECACHEDIR", "/of/the/user")
+    assert command.output(ask) == "/of/the/user"
