@@ -73,6 +73,7 @@ DEFINITIONS: tuple[Object, ...] = (
         "installations",
         "kyin",
         {
+            "spec": _object(hold=_object(by=_STRING, reason=_STRING, since=_STRING, until=_STRING)),
             "status": _object(
                 version=_STRING,
                 target=_STRING,
@@ -80,13 +81,14 @@ DEFINITIONS: tuple[Object, ...] = (
                 digest=_STRING,
                 lastRun=_STRING,
                 components={"type": "array", "items": _STRING},
-            )
+            ),
         },
         [
             ("Version", "string", ".status.version"),
             ("Target", "string", ".status.target"),
             ("Profile", "string", ".status.profile"),
             ("Last run", "string", ".status.lastRun"),
+            ("Held", "string", ".spec.hold.reason"),
         ],
     ),
     _crd(

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -15,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, kinds_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
@@ -28,18 +30,44 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads imp
 
 @dataclass(frozen=True)
 class Observed:
-    """What a cluster remembers, and the metadata of all that its inventories name."""
+    """What a cluster remembers, and the metadata of all that its inventories name.
+
+    Attributes:
+        installation, inventories: what is recorded.
+        live: the metadata of what the inventories name.
+        refused: what could not be read, in the server's words. With any, the rest isn't to be built on.
+    """
 
     installation: Installation
     inventories: dict[str, Inventory]
     live: dict[Ref, Object]
+    refused: tuple[str, ...] = ()
 
 
 def observe(cluster: Cluster) -> Observed:
-    """Read a cluster's records and what they name: one request per kind, and two for the records."""
-    installation = read_installation(cluster)
-    inventories = read_inventories(cluster)
-    return Observed(installation, inventories, read_metadata(cluster, inventories.values()))
+    """Read a cluster's records and what they name: one request per kind, and two for the records.
+
+    What may not be read is told, so that a plan can list it with all else that stands in its way.
+    """
+    refused: list[str] = []
+
+    @contextmanager
+    def as_permitted() -> Iterator[None]:
+        try:
+            yield
+        except Forbidden as refusal:
+            refused.append(str(refusal))
+
+    installation = Installation()
+    inventories: dict[str, Inventory] = {}
+    live: dict[Ref, Object] = {}
+    with as_permitted():
+        installation = read_installation(cluster)
+    with as_permitted():
+        inventories = read_inventories(cluster)
+    with as_permitted():
+        live = read_metadata(cluster, inventories.values())
+    return Observed(installation, inventories, live, tuple(refused))
 
 
 def read_installation(cluster: Cluster) -> Installation:

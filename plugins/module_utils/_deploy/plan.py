@@ -24,11 +24,13 @@ class PlanRequest:
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
         migration_roles: the same, for where a migration of the component is needed.
+        takeover: whether objects that other tools manage may be written.
     """
 
     policy: Policy
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str] = field(default_factory=dict)
+    takeover: bool = False
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,7 @@ class Plan:
         blockers: why it must not begin; all of them.
         basis: the resourceVersion of the installation that the plan saw.
         searched: the folders in which migrations were searched.
+        grants: roles for the rights that are missing, as YAML to apply; empty where none is.
     """
 
     version: str
@@ -218,6 +221,7 @@ class Plan:
     basis: str = ""
     searched: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    grants: str = ""
 
     @property
     def needed(self) -> bool:

@@ -52,7 +52,8 @@ def _is_as_deployed(observed: Observed, digest: str) -> bool:
     installation = observed.installation
     deployed = [observed.inventories.get(name) for name in installation.components]
     return (
-        installation.version != ""
+        not observed.refused
+        and installation.version != ""
         and installation.version == installation.target
         and installation.digest == digest
         and all(one is not None and one.digest for one in deployed)

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
@@ -22,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 
 RUNS_KEPT = 20
 RUNNING = "running"
+HOLD_MANAGER = "kyma-lifecycle-hold"
 
 
 class StaleInstallation(LifecycleError):
@@ -63,6 +66,25 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
             "another deployment has begun on this cluster since the plan was made;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         ) from conflict
+
+
+def write_hold(cluster: Cluster, hold: Hold | None) -> None:
+    """Keep that the cluster is held, or that it no longer is.
+
+    By a field manager of its own, as a person may have set it, and deployments must leave it alone.
+    """
+    holding = cluster.with_field_manager(HOLD_MANAGER)
+    if hold is None:
+        # A patch, as somebody may have set it by other means.
+        holding.patch(API_VERSION, "Installation", INSTALLATION_NAME, None, {"spec": {"hold": None}})
+        return
+    record = {
+        "apiVersion": API_VERSION,
+        "kind": "Installation",
+        "metadata": {"name": INSTALLATION_NAME},
+        "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
+    }
+    holding.apply(record, force=True)
 
 
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
 
 GROUP = "lifecycle.kyma-project.io"
@@ -37,6 +38,7 @@ class Installation:
         components: names of the components of ``version``, the foundation included.
         last_run: the name of the newest run.
         resource_version: of the record itself, to notice that somebody was quicker.
+        hold: a person's word that nothing is to be deployed; no deployment writes it.
     """
 
     version: str = ""
@@ -46,6 +48,7 @@ class Installation:
     components: tuple[str, ...] = ()
     last_run: str = ""
     resource_version: str = ""
+    hold: Hold | None = None
 
 
 def installation_from(obj: Object | None) -> Installation:
@@ -61,6 +64,7 @@ def installation_from(obj: Object | None) -> Installation:
         components=tuple(status.get("components") or ()),
         last_run=status.get("lastRun", ""),
         resource_version=obj["metadata"].get("resourceVersion", ""),
+        hold=hold_from(obj),
     )
 
 

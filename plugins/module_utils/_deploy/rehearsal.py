@@ -11,9 +11,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Cluster,
     Object,
     Ref,
+    Resource,
+    group_of,
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     Refusal,
@@ -37,6 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     Plan,
     PlanRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
     server_problem,
     upgrade_problem,
@@ -75,6 +80,7 @@ class Rehearsal:
         observed: Observed,
         digest: str,
     ) -> None:
+        self._cluster = cluster
         self._overlay = DryRunCluster(cluster)
         self._release = release
         self._request = request
@@ -86,6 +92,8 @@ class Rehearsal:
         self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
         self._verdicts: list[MigrationPlan] = []
         self._known: dict[Ref, Object | None] = {}
+        self._met: dict[Ref, Object] = {}
+        self._brought = _kinds_of(self._desired)
 
     def plan(self) -> Plan:
         """Rehearse, and put together what was learnt."""
@@ -93,6 +101,7 @@ class Rehearsal:
         self._migrate(GLOBAL, Phase.PRE)
         components = [self._component(component) for component in self._desired.components.values()]
         self._migrate(GLOBAL, Phase.POST)
+        notes, grants = self._preflight(components)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
@@ -109,11 +118,33 @@ class Rehearsal:
             searched=self._found.searched,
             warnings=(
                 *release.warnings,
+                *notes,
                 *self._migrating.strays(
                     self._found.files, [*self._desired.components, *self._observed.inventories]
                 ),
             ),
+            grants=grants,
         )
+
+    def _preflight(self, components: Sequence[ComponentPlan]) -> tuple[Sequence[str], str]:
+        """Look for what else stands in the way; what a person should know, and what would grant rights."""
+        working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
+        needed = [verdict for verdict in self._verdicts if verdict.verdict == "needed"]
+        moves = self._release.version != self._observed.installation.version
+        if not (working or needed or moves or self._observed.refused):
+            return (), ""
+        writes = [write for verdict in needed for write in verdict.writes]
+        found = preflight(
+            self._cluster,
+            Intended(working, self._met, writes, self._observed, self._served, self._request.takeover),
+            self._blockers,
+        )
+        self._blockers = list(found.blockers)
+        return found.notes, found.grants
+
+    def _served(self, api_version: str, kind: str) -> Resource | None:
+        brought = self._brought.get((group_of(api_version), kind))
+        return brought or self._overlay.resource(api_version, kind)
 
     def _release_problems(self, desired: Desired) -> list[str]:
         installation = self._observed.installation
@@ -139,7 +170,13 @@ class Rehearsal:
         applied = apply_objects(self._overlay, objects, self._request.policy, Waits(), keep_going=True)
         # What a migration would have made way for is refused only as that one can't run: to advise a deletion
         # would be wrong.
-        refused = [one for one in applied.refused if not (stuck and is_immutable(one.error))]
+        # And what a refused definition would have brought is not missing from the cluster.
+        refused = [
+            one
+            for one in applied.refused
+            if not (stuck and is_immutable(one.error))
+            and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._brought)
+        ]
         self._blockers += [_blocker(component.name, refusal) for refusal in refused]
         replaced = {one.ref for one in applied.applied if one.replaced}
         changes = self._changes({ref_of(obj): obj for obj in objects}, replaced)
@@ -186,6 +223,8 @@ class Rehearsal:
         order = {ref: position for position, ref in enumerate(intents)}
         for change in sorted(self._overlay.changes(), key=lambda one: order.get(one.ref, -1)):
             ref = change.ref
+            if ref in intents and change.before is not None:
+                self._met[ref] = change.before
             before = self._known.get(ref, change.before)
             after = self._known[ref] = change.after
             if before is after or before == after or (before and after and not changed_fields(before, after)):
@@ -239,6 +278,17 @@ class Rehearsal:
             for name, inventory in self._observed.inventories.items()
             if name not in self._desired.components
         ]
+
+
+def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:
+    """The kinds that a release defines itself, by group and kind."""
+    return {
+        (kind.group, kind.resource.kind): kind.resource
+        for component in desired.components.values()
+        for obj in component.objects
+        if obj["kind"] == CRD[1]
+        for kind in kinds_of_crd(obj).values()
+    }
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

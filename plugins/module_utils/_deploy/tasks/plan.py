@@ -23,7 +23,9 @@ def plan(task: Task) -> Result:
     """Plan a deployment; with a blocker the task fails, and nothing was written."""
     params = task.params
     found = task.materials.migrations()
-    request = PlanRequest(policy_of(params), params["component_roles"], params["migration_roles"])
+    request = PlanRequest(
+        policy_of(params), params["component_roles"], params["migration_roles"], params["takeover"]
+    )
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
     if made.blockers:
         return {
@@ -31,6 +33,7 @@ def plan(task: Task) -> Result:
             "changed": False,
             "msg": blocked_message(made),
             "blockers": [str(blocker) for blocker in made.blockers],
+            "grants": made.grants,
         }
     result: Result = {
         "changed": made.needed,
@@ -49,6 +52,7 @@ DEFINITION = TaskDefinition(
         **DEPLOY_SPEC,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
+        "takeover": {"type": "bool", "default": False},
     },
     needs_release=True,
     needs_migrations=True,

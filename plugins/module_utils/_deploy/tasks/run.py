@@ -17,6 +17,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem, new_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
@@ -36,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     note,
     read_run,
     timestamp,
+    write_hold,
     write_installation,
     write_inventory,
 )
@@ -49,10 +51,34 @@ SECONDS_TO_SERVE = 60.0
 
 
 def run(task: Task) -> Result:
-    """Begin or end a run."""
+    """Begin or end a run, or say that there is to be none."""
+    state = task.params["state"]
+    if state in ("held", "released"):
+        return _hold(task) if state == "held" else _release(task)
     if task.check_mode:
         return {"changed": True, "run": task.params["run"] or "", "msg": "nothing is recorded in check mode"}
-    return _begin(task) if task.params["state"] == "started" else _end(task)
+    return _begin(task) if state == "started" else _end(task)
+
+
+def _hold(task: Task) -> Result:
+    now = datetime.now(UTC)
+    before = read_installation(task.cluster).hold
+    hold = new_hold(_who(), task.params["reason"], task.params["until"], now)
+    if before and before.in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
+        return {"changed": False, "msg": str(before)}
+    if not task.check_mode:
+        _bring_definitions(task.cluster)
+        write_hold(task.cluster, hold)
+    return {"changed": True, "msg": str(hold)}
+
+
+def _release(task: Task) -> Result:
+    before = read_installation(task.cluster).hold
+    if before is None:
+        return {"changed": False, "msg": "the cluster is not held"}
+    if not task.check_mode:
+        write_hold(task.cluster, None)
+    return {"changed": True, "msg": f"released; before, {before}"}
 
 
 def _begin(task: Task) -> Result:
@@ -63,6 +89,8 @@ def _begin(task: Task) -> Result:
         )
     task.progress("run", "starting", f"Kyma {plan['version']}")
     before = read_installation(task.cluster)
+    if held := hold_problem(before.hold, datetime.now(UTC)):
+        raise LifecycleError(held)
     if before.resource_version != plan["basis"]:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
@@ -189,7 +217,13 @@ def _seconds_since_start(spec: Mapping[str, Any]) -> float:
 DEFINITION = TaskDefinition(
     function=run,
     argument_spec={
-        "state": {"type": "str", "choices": ["started", "finished"], "required": True},
+        "state": {
+            "type": "str",
+            "choices": ["started", "finished", "held", "released"],
+            "required": True,
+        },
+        "reason": {"type": "str", "default": ""},
+        "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
     },

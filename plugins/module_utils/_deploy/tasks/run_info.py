@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
@@ -26,6 +27,7 @@ def run_info(task: Task) -> Result:
             "target": installation.target,
             "profile": installation.profile,
             "last_run": installation.last_run,
+            "hold": asdict(installation.hold) if installation.hold else None,
         },
         "runs": [_as_result(run) for run in runs],
     }

@@ -1,0 +1,308 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What else stands in the way of a deployment, asked of the cluster before anything is written.
+
+Only where there is something to do. All of it is read, or asked as a dry run that nobody keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    KindNotServed,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import (
+    ARGO_CD,
+    FLUX,
+    FLUX_HELM,
+    HELM,
+    OtherManager,
+    by_manager,
+    coexistence_problem,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
+    Blocker,
+    ComponentPlan,
+    ObjectChange,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+    RBAC,
+    Resources,
+    Right,
+    Subject,
+    access_review,
+    apply_rights,
+    delete_rights,
+    granting_rights,
+    granting_roles,
+    is_escalation,
+    list_right,
+    records_rights,
+    refused_right,
+    rights_problem,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+
+_HOMES = {
+    ARGO_CD: ("argoproj.io", "Application", ("v1alpha1",)),
+    FLUX: ("kustomize.toolkit.fluxcd.io", "Kustomization", ("v1", "v1beta2")),
+    FLUX_HELM: ("helm.toolkit.fluxcd.io", "HelmRelease", ("v2", "v2beta2", "v2beta1")),
+}
+"""Where each tool keeps what names a set of objects: group, kind, and versions to look for."""
+
+
+@dataclass(frozen=True)
+class Intended:
+    """What a deployment would do, as far as a preflight looks at it.
+
+    Attributes:
+        components: those that take part, with what would become of their objects.
+        met: live objects that would be written.
+        writes: what migrations would write.
+        observed: what the cluster remembers.
+        served: what is served of a kind, the release's own CRDs included.
+        takeover: whether objects of other tools may be taken over.
+    """
+
+    components: Sequence[tuple[DesiredComponent, ComponentPlan]]
+    met: Mapping[Ref, Object]
+    writes: Sequence[ObjectChange]
+    observed: Observed
+    served: Resources
+    takeover: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a preflight has found.
+
+    Attributes:
+        blockers: everything that stands in the way, what was known before included.
+        notes: what a person should know.
+        grants: the roles that would grant what is missing, as YAML; empty where nothing is.
+    """
+
+    blockers: tuple[Blocker, ...]
+    notes: tuple[str, ...] = ()
+    grants: str = ""
+
+
+def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) -> Findings:
+    """Look for what else stands in the way.
+
+    Args:
+        cluster: the live one.
+        intended: what the deployment would do.
+        known: what stands in the way as far as was found; what only comes of missing rights is told with
+            those.
+    """
+    now = datetime.now(UTC)
+    observed = intended.observed
+    held = hold_problem(observed.installation.hold, now)
+    found = [Blocker("", held)] if held else []
+    found += [] if intended.takeover else _coexistence(cluster, intended)
+    # A refusal that only says which right is missing is told once, with the roles that grant it.
+    told = [(blocker, refused_right(blocker.message)) for blocker in known]
+    refused = {right for _blocker, right in told if right is not None}
+    refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
+    kept = [blocker for blocker, right in told if right is None]
+    kept += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
+    missing, grants = _rights(cluster, intended, refused, kept)
+    kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
+    notes = _open_run(cluster, intended, now)
+    return Findings((*kept, *found, *missing), notes, grants)
+
+
+# Rights.
+
+
+def _rights(
+    cluster: Cluster, intended: Intended, refused: Collection[Right], known: Sequence[Blocker]
+) -> tuple[list[Blocker], str]:
+    missing = set(refused) | _missing(cluster, _needed(intended))
+    escalating = any(is_escalation(blocker.message) for blocker in known)
+    if not missing and not escalating:
+        return [], ""
+    wanted = _granting(intended, everything=bool(missing))
+    missing |= _missing(cluster, wanted)
+    user = _user(cluster)
+    roles = granting_roles(missing, Subject(user or "the user that deploys"), _namespaces(cluster, missing))
+    grants = _as_yaml(roles)
+    return [Blocker("", rights_problem(user, missing, grants))], grants
+
+
+def _as_yaml(objects: Sequence[Object]) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump_all(objects, explicit_start=True, sort_keys=False, default_flow_style=None)
+    return text
+
+
+def _needed(intended: Intended) -> set[Right]:
+    served = intended.served
+    needed = records_rights()
+    for component, plan in intended.components:
+        actions = {change.ref: change.action for change in plan.changes}
+        for obj in component.objects:
+            ref = ref_of(obj)
+            # What could not be rehearsed is new as far as anybody knows.
+            unknown = "" if ref in intended.observed.live else "create"
+            needed |= apply_rights(obj, actions.get(ref, unknown), served)
+    for inventory in intended.observed.inventories.values():
+        for entry in inventory.entries:
+            needed |= list_right(entry.api_version, entry.ref.kind, served)
+    changes = [change for _component, plan in intended.components for change in plan.changes]
+    for change in (*changes, *intended.writes):
+        if change.after is None and change.before is not None:
+            needed |= delete_rights(change.before["apiVersion"], change.ref, served)
+        elif change.after is not None:
+            needed |= apply_rights(change.after, change.action, served)
+    return needed
+
+
+def _granting(intended: Intended, *, everything: bool) -> set[Right]:
+    """What roles and bindings take that could not be written for want of rights, so far as that is known.
+
+    A dry run that was let through needs nothing more; where other rights are missing, none came so far.
+    """
+    found: set[Right] = set()
+    for component, plan in intended.components:
+        verified = {change.ref for change in plan.changes if not change.unverified}
+        for obj in component.objects:
+            if ref_of(obj).group == RBAC and (everything or ref_of(obj) not in verified):
+                found |= granting_rights(obj)
+    return found
+
+
+def _missing(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
+    """Those of some rights that the user doesn't have: one question where it may do everything."""
+    asked = set(needed)
+    if not asked or _may(cluster, Right("*", "*", "*")):
+        return set()
+
+    def refused(rights: Iterable[Right]) -> set[Right]:
+        ordered = sorted(rights)
+        answers = side_by_side(lambda right: _may(cluster, right), ordered)
+        return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
+
+    nowhere = refused({right.everywhere() for right in asked})
+    return refused({right for right in asked if right.namespace and right.everywhere() in nowhere}) | {
+        right for right in asked if not right.namespace and right in nowhere
+    }
+
+
+def _may(cluster: Cluster, right: Right) -> bool:
+    try:
+        answer = cluster.create(access_review(right), dry_run=True)
+    except KindNotServed:
+        return True
+    return bool((answer.get("status") or {}).get("allowed"))
+
+
+def _user(cluster: Cluster) -> str:
+    """Who we are to the server; empty where it doesn't tell (before Kubernetes 1.28)."""
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
+    try:
+        answer = cluster.create(review, dry_run=True)
+    except ClusterError:
+        return ""
+    return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "")
+
+
+def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
+    """The namespaces of some rights that are there; those that can't be read count as not there."""
+
+    def exists(name: str) -> bool:
+        try:
+            return cluster.get("v1", "Namespace", name) is not None
+        except ClusterError:
+            return False
+
+    names = sorted({right.namespace for right in rights if right.namespace})
+    return frozenset(name for name, there in zip(names, side_by_side(exists, names), strict=True) if there)
+
+
+# Others that manage the same objects.
+
+
+def _coexistence(cluster: Cluster, intended: Intended) -> list[Blocker]:
+    met = intended.met
+    found = {
+        component.name: by_manager(met[ref] for obj in component.objects if (ref := ref_of(obj)) in met)
+        for component, _plan in intended.components
+    }
+    managers = sorted({manager for managed in found.values() for manager in managed})
+    alive = dict(zip(managers, side_by_side(lambda one: _is_there(cluster, one), managers), strict=True))
+    return [
+        Blocker(component, coexistence_problem(manager, refs))
+        for component, managed in found.items()
+        for manager, refs in managed.items()
+        if alive[manager]
+    ]
+
+
+def _is_there(cluster: Cluster, manager: OtherManager) -> bool:
+    """Whether what a mark names still exists; where that can't be told, it does.
+
+    Argo CD and Flux may work from another cluster, which then has their kinds.
+    """
+    try:
+        if manager.tool == HELM:
+            return _is_released(cluster, manager)
+        group, kind, versions = _HOMES[manager.tool]
+        served = [
+            f"{group}/{version}" for version in versions if cluster.resource(f"{group}/{version}", kind)
+        ]
+        if not served:
+            return True
+        items = cluster.list(served[0], kind, manager.namespace or None, metadata_only=True).items
+        return any(item["metadata"]["name"] == manager.name for item in items)
+    except ClusterError:
+        return True
+
+
+def _is_released(cluster: Cluster, release: OtherManager) -> bool:
+    kept = [
+        item["metadata"].get("labels") or {}
+        for kind in ("Secret", "ConfigMap")
+        for item in cluster.list(
+            "v1",
+            kind,
+            release.namespace or None,
+            label_selector=f"owner=helm,name={release.name}",
+            metadata_only=True,
+        ).items
+    ]
+    return any(labels.get("status") not in ("uninstalled", "uninstalling") for labels in kept)
+
+
+# Other runs.
+
+
+def _open_run(cluster: Cluster, intended: Intended, now: datetime) -> tuple[str, ...]:
+    name = intended.observed.installation.last_run
+    if not name:
+        return ()
+    try:
+        run = cluster.get(API_VERSION, "Run", name)
+    except ClusterError:
+        # Told as a missing right.
+        return ()
+    note = open_run_note(run, now)
+    return (note,) if note else ()
