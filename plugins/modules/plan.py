@@ -17,7 +17,8 @@ description:
     says, in which order all that would happen, and what stands in the way.
   - It only reads, and what it has the API server validate is a dry run that is not kept.
   - If anything stands in the way the task fails, with everything that does in one message, before anything
-    was written.
+    was written. That includes kinds that the cluster doesn't serve, objects that it refuses, rights that the
+    user lacks, objects that other tools manage, and a hold on the cluster.
   - Its result is what M(kyma.lifecycle.run) begins a run with. It is bound to what it saw.
   - In diff mode it shows the whole deployment. The tasks that act show none of it again.
 extends_documentation_fragment:
@@ -47,6 +48,12 @@ options:
       - The same, for where one of the component's own migrations is needed.
     type: dict
     default: {}
+  takeover:
+    description:
+      - Whether to write objects that Argo CD, Flux or a Helm release manages. Otherwise they stand in the way.
+      - Nothing is done to the other tool. As long as it is at work, it may write over what is deployed.
+    type: bool
+    default: false
 seealso:
   - module: kyma.lifecycle.run
   - module: kyma.lifecycle.component
@@ -82,6 +89,18 @@ summary:
   returned: always, unless the release can't be read
   type: list
   elements: str
+blockers:
+  description: Everything that stands in the way.
+  returned: if anything does
+  type: list
+  elements: str
+grants:
+  description:
+    - The roles and bindings that would grant the rights that the user lacks, as YAML for C(kubectl apply).
+      Empty if it lacks none.
+    - What migrations write is known only as far as they could be rehearsed.
+  returned: if anything stands in the way
+  type: str
 plan:
   description: The plan.
   returned: always, unless the release can't be read

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: run
-short_description: Begins and ends a run, which is the record of one deployment
+short_description: Begins and ends a run, which is the record of one deployment, and holds a cluster
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
@@ -27,8 +27,11 @@ options:
     description:
       - V(started) begins a run, and answers with its name.
       - V(finished) ends the run of that name, succeeded or failed.
+      - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything to
+        do are refused, by all users. A run that has begun is not disturbed.
+      - V(released) ends a hold.
     type: str
-    choices: [started, finished]
+    choices: [started, finished, held, released]
     required: true
   plan:
     description:
@@ -40,6 +43,17 @@ options:
       - The run to end.
       - Required if O(state=finished).
     type: str
+  reason:
+    description:
+      - Why the cluster is held, for O(state=held).
+    type: str
+    default: ''
+  until:
+    description:
+      - When the hold ends by itself, as a day or a moment such as V(2026-11-22T06:00:00Z), for O(state=held).
+      - Without it the cluster is held until it is released.
+    type: str
+    default: ''
 seealso:
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.run_info
@@ -70,12 +84,22 @@ EXAMPLES = r"""
       kyma.lifecycle.run:
         state: finished
         run: "{{ begun.run }}"
+
+- name: Let nobody deploy before Monday morning
+  kyma.lifecycle.run:
+    state: held
+    reason: the auditors look at this cluster
+    until: "2026-11-23T06:00:00Z"
+
+- name: Let them deploy again
+  kyma.lifecycle.run:
+    state: released
 """
 
 RETURN = r"""
 run:
   description: The name of the run.
-  returned: success
+  returned: if O(state=started) or O(state=finished)
   type: str
   sample: 20261121-131854-a1b2c3
 state:

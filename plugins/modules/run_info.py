@@ -75,6 +75,9 @@ installation:
       description: The name of the newest run.
       type: str
       sample: 20261121-131854-a1b2c3
+    hold:
+      description: That the cluster is held, with C(by), C(reason), C(since) and C(until). None if it is not.
+      type: dict
 runs:
   description: The runs, the newest first.
   returned: success

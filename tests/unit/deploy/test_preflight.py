@@ -1,0 +1,275 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the way of a deployment, all of it in one go, on the in-memory cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar, cast
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from, moment
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from tests.unit.deploy.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    healthy_cluster,
+    only_reads,
+    release,
+)
+
+T = TypeVar("T")
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+HELM = {"meta.helm.sh/release-name": "logging", "meta.helm.sh/release-namespace": "kyma-system"}
+
+
+def kyma(version: str = "2.9", **data: str) -> Release:
+    components = {
+        "logging": [config_map("settings", **data), deployment("loki")],
+        "gateway": [custom("Gateway", "kyma", host=version)],
+    }
+    return release(version, components, crds=[crd("Gateway")])
+
+
+class Limited(ClusterWrapper):
+    """A cluster whose authorizer refuses verbs on some kinds, and answers access reviews."""
+
+    def __init__(self, inner: MemoryCluster, *refused: tuple[str, str]) -> None:
+        super().__init__(inner)
+        self.refused = set(refused)
+        self.reviews: list[dict[str, Any]] = []
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        if call.kind == "SelfSubjectAccessReview":
+            assert call.obj
+            wanted = call.obj["spec"]["resourceAttributes"]
+            self.reviews.append(wanted)
+            allowed = (wanted["verb"], wanted["resource"]) not in self.refused
+            if wanted["verb"] == "*":
+                allowed = not self.refused
+            return cast("T", {**call.obj, "status": {"allowed": allowed}})
+        if call.kind == "SelfSubjectReview":
+            return cast("T", {"status": {"userInfo": {"username": "jane"}}})
+        verb = "patch" if call.verb == "apply" else call.verb
+        plural = f"{call.kind.lower()}s"
+        if (verb, plural) in self.refused and verb in ("get", "list", "patch", "create", "delete"):
+            place = f'in the namespace "{call.namespace}"' if call.namespace else "at the cluster scope"
+            group = call.api_version.rpartition("/")[0]
+            message = (
+                f'{plural} is forbidden: User "jane" cannot {verb} resource "{plural}"'
+                f' in API group "{group}" {place}'
+            )
+            raise api_error(f"{call.verb} {call.kind}", 403, {"reason": "Forbidden", "message": message})
+        return ask()
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        return ask()
+
+
+def limited(someone: Deployer, *refused: tuple[str, str]) -> Limited:
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster = Limited(someone.cluster, *refused)
+    return someone.cluster
+
+
+def test_who_may_do_everything_is_asked_one_question() -> None:
+    someone = deployer(kyma())
+    cluster = limited(someone)
+    assert not someone.plan().get("failed")
+    assert cluster.reviews == [{"verb": "*", "group": "*", "resource": "*"}]
+
+
+def test_all_missing_rights_are_told_in_one_blocker_with_the_roles() -> None:
+    someone = deployer(kyma())
+    limited(someone, ("patch", "deployments"), ("create", "gateways"), ("delete", "runs"))
+    refused = someone.plan()
+    [blocker] = refused["blockers"]
+    assert "the user jane lacks rights" in blocker
+    for words in (
+        "patch deployments.apps in kyma-system",
+        "create gateways.example.com in kyma-system",
+        "delete runs.lifecycle.kyma-project.io in the whole cluster",
+    ):
+        assert words in blocker
+    assert "kind: ClusterRole\n" in refused["grants"]
+    assert refused["grants"] in refused["msg"]
+
+
+def test_other_blockers_are_told_with_the_rights() -> None:
+    bad = {**crd("Gateway"), "kind": "Podsecuritypolicy", "apiVersion": "policy/v1beta1"}
+    someone = deployer(release("2.9", {"logging": [deployment("loki"), bad]}))
+    limited(someone, ("patch", "deployments"))
+    told = "\n".join(someone.plan()["blockers"])
+    assert "does not serve Podsecuritypolicy" in told
+    assert "lacks rights" in told
+
+
+def test_what_may_not_be_read_is_told_with_all_else() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10", level="debug")
+    limited(someone, ("list", "inventorys"), ("get", "installations"), ("patch", "configmaps"))
+    [blocker] = someone.plan()["blockers"]
+    assert "list inventorys" in blocker
+    assert "get installations" in blocker
+    assert "patch configmaps in kyma-system" in blocker
+
+
+def test_with_nothing_to_do_nobody_is_asked() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    cluster = limited(someone, ("patch", "deployments"))
+    assert not someone.plan()["plan"]["needed"]
+    assert cluster.reviews == []
+
+
+# Other tools.
+
+
+def made_by_helm(status: str = "deployed") -> MemoryCluster:
+    cluster = healthy_cluster()
+    marks = {"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": HELM}
+    there = config_map("settings", level="info")
+    there["metadata"] |= {"namespace": "kyma-system", **marks}
+    labels = {"owner": "helm", "name": "logging", "status": status}
+    kept: Object = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": "sh.helm.release.v1.logging.v1",
+            "namespace": "kyma-system",
+            "labels": labels,
+        },
+    }
+    cluster.seed(there, kept, manager="helm")
+    return cluster
+
+
+def test_what_helm_manages_blocks_unless_it_is_taken_over() -> None:
+    someone = deployer(kyma(level="debug"), cluster=made_by_helm())
+    [blocker] = someone.plan()["blockers"]
+    assert blocker.startswith(
+        "logging: the Helm release kyma-system/logging manages ConfigMap kyma-system/se"
+    )
+    someone.options = {"takeover": True, "force_conflicts": True}
+    assert not someone.plan().get("failed")
+
+
+def test_what_helm_has_forgotten_does_not_block() -> None:
+    someone = deployer(kyma(level="debug"), cluster=made_by_helm("uninstalled"), force_conflicts=True)
+    assert not someone.plan().get("failed")
+
+
+def test_an_object_that_is_as_it_would_be_still_belongs_to_helm() -> None:
+    someone = deployer(kyma(level="info"), cluster=made_by_helm())
+    assert "Helm release" in someone.plan()["msg"]
+
+
+# Holds.
+
+
+def test_a_hold_blocks_until_it_is_released() -> None:
+    someone = deployer(kyma())
+    held = someone.task(run.DEFINITION, state="held", reason="the audit")
+    assert held["changed"]
+    assert not someone.task(run.DEFINITION, state="held", reason="the audit")["changed"]
+    refused = someone.plan()
+    assert "the cluster is held by " in refused["msg"]
+    assert ": the audit (" in refused["msg"]
+    assert someone.task(run.DEFINITION, state="released")["changed"]
+    assert not someone.task(run.DEFINITION, state="released")["changed"]
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_a_hold_outlives_what_deployments_write() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()
+    begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
+    someone.task(run.DEFINITION, state="held", reason="stop after this one")
+    someone.task(run.DEFINITION, state="finished", run=begun["run"])
+    hold = someone.installation().hold
+    assert hold is not None
+    assert hold.reason == "stop after this one"
+
+
+def test_a_hold_does_not_disturb_who_has_nothing_to_do() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.task(run.DEFINITION, state="held")
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_hold_that_came_after_the_plan_stops_the_run() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()
+    someone.task(run.DEFINITION, state="held", reason="wait")
+    begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
+    assert "the cluster is held" in begun["msg"]
+
+
+def test_holding_in_check_mode_writes_nothing() -> None:
+    someone = deployer(kyma())
+    assert isinstance(someone.cluster, MemoryCluster)
+    with only_reads(someone.cluster):
+        assert someone.task(run.DEFINITION, check_mode=True, state="held")["changed"]
+
+
+@pytest.mark.parametrize("until", ["yesterday", "2001-01-01"])
+def test_an_end_that_is_none_is_refused(until: str) -> None:
+    someone = deployer(kyma())
+    assert f"until={until} is not a moment to come" in someone.task(
+        run.DEFINITION, state="held", until=until
+    ).get("msg", "")
+
+
+def test_a_hold_ends_with_its_time() -> None:
+    assert Hold(until="2026-11-21T12:00:01Z").in_force(NOW)
+    assert not Hold(until="2026-11-21T12:00:00Z").in_force(NOW)
+    assert Hold(until="when I am back").in_force(NOW)
+    assert moment("2026-11-21") == datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def test_what_a_person_has_written_with_kubectl_is_a_hold() -> None:
+    assert hold_from({"spec": {"hold": {"reason": "x", "other": 1}}}) == Hold(reason="x")
+    assert hold_from({"spec": {"hold": None}}) is None
+    assert hold_from(None) is None
+
+
+# Other runs.
+
+
+def test_a_run_without_an_end_is_noted() -> None:
+    someone = deployer(kyma())
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    [warning] = someone.plan()["warnings"]
+    assert "has not ended" in warning
+    assert someone.installation().last_run in warning
+
+
+def test_a_run_that_is_dead_is_not_noted() -> None:
+    record: Object = {
+        "apiVersion": API_VERSION,
+        "kind": "Run",
+        "metadata": {"name": "r"},
+        "spec": {"version": "2.9", "startedAt": "2026-11-21T12:00:00Z", "startedBy": "jane"},
+        "status": {"state": "running"},
+    }
+    assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
+    assert open_run_note(record, NOW + timedelta(minutes=90)) == ""
+    record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
+    assert open_run_note(record, NOW + timedelta(minutes=90))
+    assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""
