@@ -50,7 +50,8 @@ options:
     default: {}
   takeover:
     description:
-      - Whether to write objects that Argo CD, Flux or a Helm release manages. Otherwise they stand in the way.
+      - Whether to write objects that Argo CD, Flux or a Helm release manages.
+      - Otherwise they stand in the way.
       - Nothing is done to the other tool. As long as it is at work, it may write over what is deployed.
     type: bool
     default: false

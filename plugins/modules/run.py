@@ -27,8 +27,8 @@ options:
     description:
       - V(started) begins a run, and answers with its name.
       - V(finished) ends the run of that name, succeeded or failed.
-      - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything to
-        do are refused, by all users. A run that has begun is not disturbed.
+      - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything
+        to do are refused, whoever begins them. A run that has begun is not disturbed.
       - V(released) ends a hold.
     type: str
     choices: [started, finished, held, released]

@@ -231,7 +231,13 @@ def test_on_an_empty_cluster_the_infos_are_empty() -> None:
         assert someone.component_info()["components"] == []
         told = someone.run_info()
     assert told["runs"] == []
-    assert told["installation"] == {"version": "", "target": "", "profile": "", "last_run": ""}
+    assert told["installation"] == {
+        "version": "",
+        "target": "",
+        "profile": "",
+        "last_run": "",
+        "hold": None,
+    }
 
 
 # migration and migration_info
