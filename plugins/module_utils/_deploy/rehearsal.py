@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -20,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
+    AppliedAll,
     Refusal,
     Waits,
     apply_objects,
@@ -42,6 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     PlanRequest,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
     server_problem,
     upgrade_problem,
@@ -55,6 +58,27 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A component whose migrations before were rehearsed.
+
+    Attributes:
+        component: what it is to consist of.
+        inventory: what it consists of, where it was deployed before.
+        migrated: a migration before it is needed.
+        stuck: a migration before it can't run.
+        action: what its objects are looked at for.
+        objects: those that are looked at.
+    """
+
+    component: DesiredComponent
+    inventory: Inventory | None
+    migrated: bool
+    stuck: bool
+    action: str
+    objects: Sequence[Object]
 
 
 class Rehearsal:
@@ -99,7 +123,8 @@ class Rehearsal:
         """Rehearse, and put together what was learnt."""
         release, installation = self._release, self._observed.installation
         self._migrate(GLOBAL, Phase.PRE)
-        components = [self._component(component) for component in self._desired.components.values()]
+        planned = {one.name: one for wave in self._waves() for one in self._wave(wave)}
+        components = [planned[name] for name in self._desired.components]
         self._migrate(GLOBAL, Phase.POST)
         notes, grants = self._preflight(components)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
@@ -161,29 +186,61 @@ class Rehearsal:
             *self._migrating.problems,
         ]
 
-    def _component(self, component: DesiredComponent) -> ComponentPlan:
+    def _waves(self) -> list[list[DesiredComponent]]:
+        """All components as the run would take them; one by one where their needs make no sense."""
+        components = self._desired.components
+        entries = [component.entry for component in components.values()]
+        waves = [(name,) for name in components] if needs_problems(entries) else waves_of(entries)
+        return [[components[name] for name in wave] for wave in waves]
+
+    def _wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
+        """Rehearse components that don't need each other; the server is asked about them side by side."""
+        begun = [self._begin(component) for component in wave]
+        applied = side_by_side(self._apply, begun)
+        changes = self._changes_by_component(begun, applied)
+        return [
+            self._end(one, result, changes.get(one.component.name, ()))
+            for one, result in zip(begun, applied, strict=True)
+        ]
+
+    def _begin(self, component: DesiredComponent) -> _Begun:
         inventory = self._observed.inventories.get(component.name)
         blockers = len(self._blockers)
-        before = self._migrate(component.name, Phase.PRE)
-        stuck = len(self._blockers) > blockers
-        action, objects = self._what_to_look_at(component, inventory, before)
-        applied = apply_objects(self._overlay, objects, self._request.policy, Waits(), keep_going=True)
+        migrated = self._migrate(component.name, Phase.PRE)
+        action, objects = self._what_to_look_at(component, inventory, migrated)
+        return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
+
+    def _apply(self, begun: _Begun) -> AppliedAll:
+        return apply_objects(self._overlay, begun.objects, self._request.policy, Waits(), keep_going=True)
+
+    def _changes_by_component(
+        self, begun: Sequence[_Begun], applied: Sequence[AppliedAll]
+    ) -> dict[str, tuple[ObjectChange, ...]]:
+        intents = {ref_of(obj): obj for one in begun for obj in one.objects}
+        owners = {ref_of(obj): one.component.name for one in begun for obj in one.objects}
+        replaced = {one.ref for result in applied for one in result.applied if one.replaced}
+        found: dict[str, list[ObjectChange]] = {}
+        for change in self._changes(intents, replaced):
+            # What went with something else belongs to none of them, and is told with the last.
+            found.setdefault(owners.get(change.ref, begun[-1].component.name), []).append(change)
+        return {name: tuple(changes) for name, changes in found.items()}
+
+    def _end(self, begun: _Begun, applied: AppliedAll, changes: tuple[ObjectChange, ...]) -> ComponentPlan:
+        component, inventory, action = begun.component, begun.inventory, begun.action
         # What a migration would have made way for is refused only as that one can't run: to advise a deletion
         # would be wrong.
         # And what a refused definition would have brought is not missing from the cluster.
         refused = [
             one
             for one in applied.refused
-            if not (stuck and is_immutable(one.error))
+            if not (begun.stuck and is_immutable(one.error))
             and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._brought)
         ]
         self._blockers += [_blocker(component.name, refusal) for refusal in refused]
-        replaced = {one.ref for one in applied.applied if one.replaced}
-        changes = self._changes({ref_of(obj): obj for obj in objects}, replaced)
-        after = self._migrate(component.name, Phase.POST)
+        migrated = self._migrate(component.name, Phase.POST) or begun.migrated
         if action == "drifted" and not changes:
             action = "unchanged"
-        if action == "unchanged" and (before or after):
+        if action == "unchanged" and migrated:
             action = "migrate"
         wanted = {ref_of(obj) for obj in component.objects}
         return ComponentPlan(
