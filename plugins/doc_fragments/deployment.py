@@ -21,7 +21,20 @@ options:
     default: [Job]
   force_conflicts:
     description:
-      - Whether to take fields that somebody else manages. Otherwise they are left to them, and reported.
+      - Whether to take fields that somebody else manages. Otherwise they are left to them, and told once.
+    type: bool
+    default: false
+  interactive_managers:
+    description:
+      - The field managers behind which a person sits, as patterns of their names. Fields that one of them has
+        changed are drift, and are restored. Fields that others hold are left to them, see O(force_conflicts).
+    type: list
+    elements: str
+    default: ["kubectl*", k9s, oc]
+  strict_drift:
+    description:
+      - Whether to remove what others have added to objects of the release, such as a container or a label.
+        Otherwise that is told once, and stays.
     type: bool
     default: false
 """

@@ -27,16 +27,18 @@ options:
     description:
       - V(started) begins a run, and answers with its name.
       - V(finished) ends the run of that name, succeeded or failed.
+      - V(noted) is for a plan that calls for no run. It keeps in the cluster what the plan has seen of what
+        others hold, so that it is told only once and the next plan is quick again. No object changes.
       - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything
         to do are refused, whoever begins them. A run that has begun is not disturbed.
       - V(released) ends a hold.
     type: str
-    choices: [started, finished, held, released]
+    choices: [started, finished, noted, held, released]
     required: true
   plan:
     description:
       - The plan to carry out, from the result of M(kyma.lifecycle.plan).
-      - Required if O(state=started).
+      - Required if O(state=started) or O(state=noted).
     type: dict
   run:
     description:
@@ -54,6 +56,13 @@ options:
       - Without it the cluster is held until it is released.
     type: str
     default: ''
+  interactive_managers:
+    description:
+      - The field managers behind which a person sits, as patterns of their names. What they have written
+        while the run was going on is looked at by the next plan.
+    type: list
+    elements: str
+    default: ["kubectl*", k9s, oc]
 seealso:
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.run_info

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -18,12 +18,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Conflict,
     Invalid,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import resolve_conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
+    Target,
+    is_scaled,
+    leaving_replicas,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import ServerSideApply
 
 _IMMUTABLE_MARKS = (
     "field is immutable",
@@ -43,12 +49,14 @@ class Applied:
         object: as the server answered.
         replaced: whether it was deleted and made anew.
         warnings: what a person should know, each naming the object.
+        findings: what others have done to it, told before or not.
     """
 
     ref: Ref
     object: Object
     replaced: bool = False
     warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def created(self) -> bool:
@@ -59,79 +67,66 @@ class Applied:
         return self.replaced or (len(managers) <= 1 and ours and meta.get("generation", 1) <= 1)
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is known of objects before they are applied.
+
+    Attributes:
+        entries: what the inventory remembers of them.
+        autoscaled: what autoscalers target.
+    """
+
+    entries: Mapping[Ref, Entry] = field(default_factory=dict)
+    autoscaled: frozenset[Target] = frozenset()
+
+
+NOTHING_KNOWN = Known()
+
+
 def apply_object(
-    cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    wait_until_gone: Callable[[str, Ref], None],
+    known: Known = NOTHING_KNOWN,
 ) -> Applied:
     """Bring one object into the cluster as it is to be.
 
     Server-side apply; where a field is held by others, what people hold is taken back and what controllers
-    hold is ceded; what the server can't type is written plainly; what can't be changed is replaced, if the
-    user allows it for its kind.
+    hold is ceded; what Helm or a client-side apply made first is taken over; what the server can't type is
+    written plainly; what can't be changed is replaced, if the user allows it for its kind.
 
     Args:
         cluster: live or an overlay.
         intent: the complete object.
         policy: what the user allows.
         wait_until_gone: waits until an object (apiVersion, ref) no longer exists, before it is made anew.
+        known: what is known of it.
 
     Raises:
         ClusterError: the server refuses it in a way that there is no way around.
     """
+    if is_scaled(intent, known.autoscaled):
+        intent = leaving_replicas(intent, _live(cluster, intent))
     try:
-        return _apply(cluster, intent, policy)
+        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)))
     except Invalid as refusal:
         if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
             raise
     return _replace(cluster, intent, policy, wait_until_gone)
 
 
-def _apply(cluster: Cluster, intent: Object, policy: Policy) -> Applied:
+def _apply(cluster: Cluster, intent: Object, policy: Policy, known: Entry | None = None) -> Applied:
+    attempt = ServerSideApply(cluster, intent, policy, known)
     try:
-        return Applied(ref_of(intent), cluster.apply(intent, force=policy.force_conflicts))
-    except Conflict as conflict:
-        return _settle(cluster, intent, conflict)
+        return Applied(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
     except Untypeable as untypeable:
         return _apply_plainly(cluster, intent, untypeable)
 
 
-def _settle(cluster: Cluster, intent: Object, conflict: Conflict) -> Applied:
+def _live(cluster: Cluster, intent: Object) -> Object | None:
     ref = ref_of(intent)
-    if _take_over_plain_writes(cluster, intent):
-        try:
-            return Applied(ref, cluster.apply(intent))
-        except Conflict as remaining:
-            conflict = remaining
-    resolution = resolve_conflict(intent, conflict.causes)
-    if resolution is None:
-        raise conflict
-    answer = cluster.apply(resolution.intent, force=resolution.force)
-    return Applied(ref, answer, warnings=tuple(f"{ref}: {sentence}" for sentence in resolution.ceded))
-
-
-def _take_over_plain_writes(cluster: Cluster, intent: Object) -> bool:
-    """Make what an earlier release could only be written plainly count as applied.
-
-    Without it our own plain write would conflict with us, and what the release drops would stay for ever.
-    """
-    ref = ref_of(intent)
-    live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
-    if live is None:
-        return False
-    meta = live["metadata"]
-    managers = meta.get("managedFields") or []
-    plain = [m for m in managers if m.get("manager") == FIELD_MANAGER and m.get("operation") == "Update"]
-    if not plain or any(m.get("subresource") for m in plain):
-        return False
-    applied = [{**m, "operation": "Apply"} if m in plain else m for m in managers]
-    patch = {
-        "metadata": {
-            "uid": meta.get("uid"),
-            "resourceVersion": meta.get("resourceVersion"),
-            "managedFields": applied,
-        }
-    }
-    cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
-    return True
+    return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
 
 
 def is_immutable(refusal: Exception) -> bool:
@@ -151,7 +146,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
         kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
         annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: kept}
         plain = {**intent, "metadata": {**meta, "annotations": annotations}}
-    live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+    live = _live(cluster, intent)
     if live is None:
         answer = cluster.create(plain)
     else:
@@ -187,7 +182,7 @@ def _replace(
     cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
 ) -> Applied:
     ref = ref_of(intent)
-    live = cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+    live = _live(cluster, intent)
     if live is not None:
         cluster.delete(
             intent["apiVersion"],

@@ -15,7 +15,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, apply_object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
+    NOTHING_KNOWN,
+    Applied,
+    Known,
+    apply_object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import (
+    Finding,
+    Outcome,
+    remembered,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Held
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import CRD_RANK, by_rank, rank_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
@@ -61,6 +72,22 @@ class AppliedAll:
         """What a person should know about the objects."""
         return [warning for applied in self.applied for warning in applied.warnings]
 
+    @property
+    def findings(self) -> list[Finding]:
+        """What others have done to the objects, told before or not."""
+        return [finding for applied in self.applied for finding in applied.findings]
+
+    @property
+    def held(self) -> dict[Ref, Held]:
+        """What others hold of each object, as an inventory remembers it."""
+        return {
+            one.ref: (
+                remembered(one.findings, one.ref, Outcome.CEDED),
+                remembered(one.findings, one.ref, Outcome.KEPT),
+            )
+            for one in self.applied
+        }
+
 
 def apply_objects(
     cluster: Cluster,
@@ -68,6 +95,7 @@ def apply_objects(
     policy: Policy,
     waits: Waits,
     *,
+    known: Known = NOTHING_KNOWN,
     keep_going: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> AppliedAll:
@@ -78,13 +106,14 @@ def apply_objects(
         objects: complete, as they are to be.
         policy: what the user allows.
         waits: how to wait in between.
+        known: what is known of the objects.
         keep_going: whether to go on after a refusal, to learn of all of them.
         cancelled: asked before every rank.
     """
 
     def attempt(obj: Object) -> Applied | Refusal:
         try:
-            return apply_object(cluster, obj, policy, waits.until_gone)
+            return apply_object(cluster, obj, policy, waits.until_gone, known)
         except ClusterError as error:
             return Refusal(ref_of(obj), error)
 

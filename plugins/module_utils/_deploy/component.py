@@ -12,14 +12,16 @@ from typing import Any, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
     Waits,
     apply_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import CURRENT, Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import FAILED as BROKEN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
@@ -77,6 +79,7 @@ class Workplace:
         inventories: of what was deployed before, by component.
         watcher: shared by all components that are waited for.
         recorded: whether the cluster keeps our records, so that inventories can be written.
+        autoscaled: what autoscalers of the release and of the cluster target.
     """
 
     cluster: Cluster
@@ -91,6 +94,7 @@ class Workplace:
     inventories: Mapping[str, Inventory]
     watcher: Watcher
     recorded: bool = True
+    autoscaled: frozenset[Target] = frozenset()
 
 
 class _Stopped(Exception):
@@ -146,6 +150,7 @@ class ComponentWork:
             migrations=tuple(self._migrations),
             warnings=tuple(self._warnings),
             component_version=self._component.entry.version or "",
+            findings=tuple(news(self._applied.findings, self._known)),
         )
 
     def _measured(self, phase: str, work: Callable[[], Answer]) -> Answer:
@@ -177,7 +182,12 @@ class ComponentWork:
             write_inventory(place.cluster, intent)
         waits = Waits(until_gone=self._until_gone, until_served=self._until_served)
         self._applied = apply_objects(
-            place.cluster, component.objects, place.policy, waits, cancelled=place.cancelled
+            place.cluster,
+            component.objects,
+            place.policy,
+            waits,
+            known=Known(self._known, place.autoscaled),
+            cancelled=place.cancelled,
         )
         self._warnings += self._applied.warnings
         if self._applied.refused:
@@ -260,6 +270,7 @@ class ComponentWork:
             digest=self._component.digest,
             component_version=self._component.entry.version or "",
             release=self._place.fingerprint,
+            held=self._applied.held,
         )
         write_inventory(self._place.cluster, inventory)
 

@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 _STRING = {"type": "string"}
 _INTEGER = {"type": "integer"}
 _NUMBER = {"type": "number"}
+_STRINGS = {"type": "array", "items": _STRING}
 _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -65,6 +66,8 @@ _INVENTORY_ENTRY = _object(
     others=_STRING,
     touched=_STRING,
     dropped={"type": "boolean"},
+    ceded=_STRINGS,
+    added=_STRINGS,
 )
 
 DEFINITIONS: tuple[Object, ...] = (
@@ -80,7 +83,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 profile=_STRING,
                 digest=_STRING,
                 lastRun=_STRING,
-                components={"type": "array", "items": _STRING},
+                components=_STRINGS,
             ),
         },
         [
@@ -127,8 +130,8 @@ DEFINITIONS: tuple[Object, ...] = (
                 startedBy=_STRING,
                 startedAt={"type": "string", "format": "date-time"},
                 clock=_NUMBER,
-                components={"type": "array", "items": _STRING},
-                allComponents={"type": "array", "items": _STRING},
+                components=_STRINGS,
+                allComponents=_STRINGS,
             ),
             "status": _object(
                 state=_STRING,

@@ -16,6 +16,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
+    Target,
+    is_autoscaler,
+    is_scaled,
+    target_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
@@ -54,10 +60,12 @@ class Desired:
     Attributes:
         components: by name; the foundation first, then in the order of the release.
         problems: objects that two components claim.
+        autoscaled: what autoscalers of the release target.
     """
 
     components: dict[str, DesiredComponent]
     problems: tuple[str, ...] = ()
+    autoscaled: frozenset[Target] = frozenset()
 
 
 def desired_of(release: Release, served: Scope) -> Desired:
@@ -104,14 +112,14 @@ def desired_of(release: Release, served: Scope) -> Desired:
         components[entry.name] = DesiredComponent(
             entry, tuple(objects), digest_of(objects), content.hooks, tuple(warnings)
         )
-    return Desired(components, tuple(problems))
+    return Desired(components, tuple(problems), scaled)
 
 
 def complete(
     manifest: Object,
     namespace: str,
     namespaced: Scope,
-    scaled: Container[tuple[str, str, str]] = (),
+    scaled: Container[Target] = (),
 ) -> Object:
     """One manifest as it is sent to the server.
 
@@ -132,7 +140,7 @@ def complete(
         _encode(obj)
     if obj["kind"] == "ClusterRole" and obj.get("aggregationRule"):
         obj.pop("rules", None)
-    if (obj["kind"], meta.get("namespace", ""), meta["name"]) in scaled and isinstance(obj.get("spec"), dict):
+    if is_scaled(obj, scaled) and isinstance(obj.get("spec"), dict):
         obj["spec"].pop("replicas", None)
     return obj
 
@@ -166,14 +174,13 @@ def _scopes_of_crds(release: Release) -> dict[tuple[str, str], bool]:
     }
 
 
-def _autoscaled(release: Release) -> frozenset[tuple[str, str, str]]:
-    """What autoscalers of the release target: kind, namespace and name."""
+def _autoscaled(release: Release) -> frozenset[Target]:
+    """What autoscalers of the release target."""
     return frozenset(
-        (target.get("kind", ""), obj["metadata"].get("namespace") or entry.namespace, target.get("name", ""))
+        target_of(obj, entry.namespace)
         for entry in release.components
         for obj in release.content[entry.name].objects
-        if obj["kind"] == "HorizontalPodAutoscaler"
-        for target in [(obj.get("spec") or {}).get("scaleTargetRef") or {}]
+        if is_autoscaler(obj)
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import INTERACTIVE_MANAGERS
+
+Held = tuple[tuple[str, ...], tuple[str, ...]]
+"""What others hold of an object: what was ceded, and what was added."""
 
 FOUNDATION = "foundation"
 """The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
@@ -41,6 +45,8 @@ class Entry:
         others: a hash of those of others that aren't for subresources.
         touched: when others last wrote it, but for subresources; RFC 3339, empty for never.
         dropped: the release no longer contains it; it still is in the cluster.
+        ceded: fields that were left to others, each with its holder, so that they are told only once.
+        added: fields that others have added, each with its holder.
     """
 
     api_version: str
@@ -52,6 +58,8 @@ class Entry:
     others: str = ""
     touched: str = ""
     dropped: bool = False
+    ceded: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,19 +132,34 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
         return True
     now = entry_of(live)
-    # A generation that moved although nobody wrote the object itself: an autoscaler wrote its scale.
-    scaled = now.touched == known.touched
+    # A generation that moved although nobody wrote the object itself: an autoscaler, known by now, wrote its
+    # scale.
+    scaled = now.touched == known.touched and any(one.startswith("spec.replicas (") for one in known.ceded)
     return (now.uid, now.own, now.others) == (known.uid, known.own, known.others) and (
         now.generation == known.generation or scaled
     )
 
 
-def suspects(inventory: Inventory, live: Mapping[Ref, Object]) -> frozenset[Ref]:
-    """Objects that have to be looked at closely."""
+def suspects(
+    inventory: Inventory, live: Mapping[Ref, Object], *, force: bool = False, strict: bool = False
+) -> frozenset[Ref]:
+    """Objects that have to be looked at closely.
+
+    Args:
+        inventory: what is remembered.
+        live: the objects' metadata.
+        force: whether what was ceded is to be taken.
+        strict: whether what others have added is to be removed.
+    """
     return frozenset(
         entry.ref
         for entry in inventory.entries
-        if not entry.dropped and not is_unchanged(entry, live.get(entry.ref))
+        if not entry.dropped
+        and (
+            (force and entry.ceded)
+            or (strict and entry.added)
+            or not is_unchanged(entry, live.get(entry.ref))
+        )
     )
 
 
@@ -166,10 +189,22 @@ def completed(
     digest: str,
     component_version: str,
     release: str,
+    held: Mapping[Ref, Held] | None = None,
 ) -> Inventory:
-    """The inventory after a component is healthy, with its objects as they are now."""
+    """The inventory after a component is healthy, with its objects as they are now.
+
+    Args:
+        intent: what was to be deployed.
+        live: the objects.
+        version: of the release.
+        digest: of what was applied.
+        component_version: of the component itself.
+        release: the fingerprint of the release.
+        held: what others hold of them: what was ceded, and what was added.
+    """
+    held = held or {}
     entries = tuple(
-        replace(entry_of(live[entry.ref]), api_version=entry.api_version, dropped=entry.dropped)
+        noted(entry, live[entry.ref], held.get(entry.ref, (entry.ceded, entry.added)))
         if entry.ref in live
         else entry
         for entry in intent.entries
@@ -185,11 +220,27 @@ def completed(
     )
 
 
-def refreshed(inventory: Inventory, live: Mapping[Ref, Object]) -> Inventory:
+def noted(entry: Entry, obj: Object, held: Held) -> Entry:
+    """The entry of an object as it is now, with what others hold of it."""
+    ceded, added = held
+    now = entry_of(obj)
+    return replace(now, api_version=entry.api_version, dropped=entry.dropped, ceded=ceded, added=added)
+
+
+def refreshed(
+    inventory: Inventory,
+    live: Mapping[Ref, Object],
+    interactive: Sequence[str] = INTERACTIVE_MANAGERS,
+) -> Inventory:
     """The inventory with its objects as controllers have left them since they were noted.
 
-    An object from which a person has taken a field of ours stays as it was noted, and so does one that was
-    made anew: or that would never again count as drift.
+    An object that a person has written meanwhile stays as it was noted, and so does one that was made anew:
+    or that would never be looked at.
+
+    Args:
+        inventory: what is remembered.
+        live: the objects' metadata.
+        interactive: patterns of the names of field managers behind which a person sits.
     """
 
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import (
@@ -200,9 +251,11 @@ def refreshed(inventory: Inventory, live: Mapping[Ref, Object]) -> Inventory:
         found = live.get(entry.ref)
         if found is None or (now := entry_of(found)).uid != entry.uid:
             return entry
-        if now.own != entry.own and is_held_by_people(found["metadata"].get("managedFields") or ()):
+        managers = found["metadata"].get("managedFields") or ()
+        written = (now.own, now.others) != (entry.own, entry.others)
+        if written and is_held_by_people(managers, interactive):
             return entry
-        return replace(now, api_version=entry.api_version, dropped=entry.dropped)
+        return noted(entry, found, (entry.ceded, entry.added))
 
     return replace(inventory, entries=tuple(look(entry) for entry in inventory.entries))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -26,6 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     inventories_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
 
 
 @dataclass(frozen=True)
@@ -103,3 +107,14 @@ def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Re
     named = {entry.ref for inventory in inventories for entry in inventory.entries}
     found = (obj for items in side_by_side(read, kinds) for obj in items)
     return {ref: obj for obj in found if (ref := ref_of(obj)) in named}
+
+
+def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
+    """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
+        AUTOSCALERS,
+        targets_of,
+    )
+
+    found = side_by_side(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
+    return targets_of(obj for items in found for obj in items)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
 
 SUCCEEDED = "succeeded"
 FAILED = "failed"
@@ -33,6 +36,7 @@ class ComponentOutcome:
         migrations: what came of its migrations, as they stand in results.
         warnings: what a person should know.
         component_version: the component's own version, or empty.
+        findings: what others have done to its objects and was not told before.
     """
 
     name: str
@@ -47,6 +51,7 @@ class ComponentOutcome:
     migrations: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
     component_version: str = ""
+    findings: tuple[Finding, ...] = ()
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result and in the run's record."""
@@ -62,6 +67,7 @@ class ComponentOutcome:
             "replaced": self.replaced,
             "objects": self.objects,
             "warnings": list(self.warnings),
+            "drift": [finding.as_result() for finding in self.findings],
         }
 
 

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import KEY_DEFAULTS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding, Outcome, name_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import INTERACTIVE_MANAGERS
 
-INTERACTIVE_MANAGERS = ("kubectl",)
-"""Beginnings of the names of field managers behind which a person sits: what they hold is taken back."""
-
-_MANAGER = re.compile(r'conflict with "([^"]*)"')
+_MANAGER = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
 _SEGMENT = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")
 _KEY = re.compile(r'([^=,]*)=("(?:[^"\\]|\\.)*"|[^,]*)')
 
@@ -29,50 +30,73 @@ class Resolution:
     Attributes:
         intent: the object without the fields that were ceded.
         force: whether what is left takes fields from others.
-        ceded: a sentence for each field that is left to its holder.
+        taken: what is taken back from its holders.
+        ceded: what is left to its holders.
     """
 
     intent: Object
     force: bool
-    ceded: tuple[str, ...]
+    taken: tuple[Finding, ...]
+    ceded: tuple[Finding, ...]
 
 
 def resolve_conflict(
-    intent: Object, causes: Sequence[Cause], interactive: Sequence[str] = INTERACTIVE_MANAGERS
+    intent: Object,
+    causes: Sequence[Cause],
+    managers: Iterable[Mapping[str, Any]] = (),
+    *,
+    interactive: Sequence[str] = INTERACTIVE_MANAGERS,
+    force: bool = False,
 ) -> Resolution | None:
-    """Take back what people hold, cede what controllers and other appliers hold.
+    """Take back what people hold, cede what controllers, subresources and other appliers hold.
 
     Args:
         intent: the object that was to be applied.
         causes: the conflict's ``details.causes``.
-        interactive: beginnings of the names of managers that fields are taken back from.
+        managers: the ``managedFields`` of the live object, which know when their holders wrote.
+        interactive: patterns of the names of managers that fields are taken back from.
+        force: whether to take fields from everybody.
 
     Returns:
         What to apply instead, or None where a field can't be told from the causes.
     """
+    times = {name_of(manager): str(manager.get("time") or "") for manager in managers}
     remaining = copied(intent)
-    force = False
-    ceded: list[str] = []
+    taken: list[Finding] = []
+    ceded: list[Finding] = []
     for cause in causes:
         found = _MANAGER.search(cause.message)
         if not found:
             return None
-        manager = found.group(1)
-        if manager.startswith(tuple(interactive)):
-            force = True
+        manager, subresource = found.groups()
+        holder = name_of({"manager": manager, "subresource": subresource})
+        finding = Finding(
+            ref_of(intent), cause.field.lstrip("."), holder, times.get(holder, ""), Outcome.RESTORED
+        )
+        # Who scales by hand uses what was made for scaling: that is no edit of the object.
+        if force or (not subresource and is_interactive(manager, interactive)):
+            taken.append(finding)
         elif remove_field(remaining, cause.field):
-            ceded.append(f"{cause.field.lstrip('.')} is held by {manager} and left to it")
+            ceded.append(replace(finding, outcome=Outcome.CEDED))
         else:
             return None
     if not causes:
         return None
-    return Resolution(remaining, force, tuple(ceded))
+    return Resolution(remaining, bool(taken), tuple(taken), tuple(ceded))
 
 
-def is_held_by_people(managed_fields: Iterable[Mapping[str, Any]]) -> bool:
+def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
+    """Whether a person sits behind a field manager, by patterns of such managers' names."""
+    return any(fnmatchcase(manager, pattern) for pattern in interactive)
+
+
+def is_held_by_people(
+    managed_fields: Iterable[Mapping[str, Any]], interactive: Iterable[str] = INTERACTIVE_MANAGERS
+) -> bool:
     """Whether a person has written an object itself, by its ``managedFields``."""
+    interactive = tuple(interactive)
     return any(
-        str(entry.get("manager")).startswith(INTERACTIVE_MANAGERS) and not entry.get("subresource")
+        is_interactive(str(entry.get("manager")), interactive) and not entry.get("subresource")
         for entry in managed_fields
     )
 
@@ -126,7 +150,11 @@ def _index(parent: Any, keys: str) -> int | None:
         return None
     wanted = {key.strip(): value.strip('"') for key, value in _KEY.findall(keys)}
     for position, item in enumerate(parent):
-        if isinstance(item, dict) and wanted and all(str(item.get(k)) == v for k, v in wanted.items()):
+        if (
+            isinstance(item, dict)
+            and wanted
+            and all(str(item.get(k, KEY_DEFAULTS.get(k))) == v for k, v in wanted.items())
+        ):
             return position
         if "" in wanted and str(item) == wanted[""]:
             return position

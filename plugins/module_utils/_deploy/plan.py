@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 
 if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import Stage
 
@@ -153,6 +155,8 @@ class ComponentPlan:
         warnings: what a person should know.
         objects: how many objects it consists of.
         component_version: its own version as the component list says it, or empty.
+        findings: what others have done to its objects and was not told before.
+        noted: what the inventory is to remember of objects that were looked at and stay as they are.
     """
 
     name: str
@@ -164,6 +168,8 @@ class ComponentPlan:
     warnings: tuple[str, ...] = ()
     objects: int = 0
     component_version: str = ""
+    findings: tuple[Finding, ...] = ()
+    noted: tuple[Entry, ...] = ()
 
     @property
     def label(self) -> str:
@@ -187,6 +193,7 @@ class ComponentPlan:
             "dropped": [str(ref) for ref in self.dropped],
             "hooks": list(self.hooks),
             "warnings": list(self.warnings),
+            "drift": [finding.as_result() for finding in self.findings],
         }
 
 
@@ -253,7 +260,15 @@ class Plan:
             "stages": [{"role": stage.role, "components": list(stage.components)} for stage in self.stages],
             "blockers": [str(blocker) for blocker in self.blockers],
             "searched": list(self.searched),
+            "noted": self._noted(),
         }
+
+    def _noted(self) -> dict[str, Any]:
+        if not any(component.noted for component in self.components):
+            return {}
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_to
+
+        return {one.name: [entry_to(entry) for entry in one.noted] for one in self.components if one.noted}
 
     def diff(self) -> list[dict[str, str]]:
         """Everything that would be written, as an Ansible diff."""
@@ -281,7 +296,8 @@ def summary_of(plan: Plan) -> list[str]:
     profile = f" ({plan.profile})" if plan.profile else ""
     if not plan.needed:
         counted = sum(component.objects for component in plan.components)
-        return [f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"]
+        nothing = f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"
+        return [nothing, *(line for component in plan.components for line in _found(component))]
     lines = [f"Kyma {way}{profile}:"]
     for migration in plan.migrations:
         if migration.verdict == "needed":
@@ -290,6 +306,7 @@ def summary_of(plan: Plan) -> list[str]:
     width = max((len(component.label) for component in plan.components), default=0)
     for component in plan.components:
         if component.action == "unchanged":
+            lines += _found(component)
             continue
         if component.action == "orphaned":
             what = f"not in {plan.version}; stays as it is, with {component.objects} objects"
@@ -298,10 +315,19 @@ def summary_of(plan: Plan) -> list[str]:
         lines.append(f"  {component.action:9} {component.label:{width}}  {what}")
         lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
         lines += [f"              note: {warning}" for warning in component.warnings]
+        lines += _found(component)
     unchanged = sum(1 for component in plan.components if component.action == "unchanged")
     if unchanged:
         lines.append(f"  unchanged {unchanged} components")
     return lines
+
+
+def _found(component: ComponentPlan) -> list[str]:
+    if not component.findings:
+        return []
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
+
+    return [f"              drift: {sentence}" for sentence in sentences_of(component.findings)]
 
 
 def blocked_message(plan: Plan) -> str:

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     Plan,
     PlanRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
 
 
@@ -33,7 +34,7 @@ def make_plan(
     """
     digest = materials.fingerprint()
     observed = observe(cluster)
-    if not found.problems and not migrating.problems and _is_as_deployed(observed, digest):
+    if not found.problems and not migrating.problems and _is_as_deployed(observed, digest, request.policy):
         deployed = migrating.over_deployed(
             observed.installation, observed.inventories.values(), materials.content
         )
@@ -48,7 +49,7 @@ def make_plan(
     return Rehearsal(cluster, materials.release(), request, found, migrating, observed, digest).plan()
 
 
-def _is_as_deployed(observed: Observed, digest: str) -> bool:
+def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
     installation = observed.installation
     deployed = [observed.inventories.get(name) for name in installation.components]
     return (
@@ -57,7 +58,11 @@ def _is_as_deployed(observed: Observed, digest: str) -> bool:
         and installation.version == installation.target
         and installation.digest == digest
         and all(one is not None and one.digest for one in deployed)
-        and not any(one is not None and suspects(one, observed.live) for one in deployed)
+        and not any(
+            suspects(one, observed.live, force=policy.force_conflicts, strict=policy.strict_drift)
+            for one in deployed
+            if one is not None
+        )
     )
 
 

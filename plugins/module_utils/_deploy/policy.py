@@ -10,6 +10,9 @@ from dataclasses import dataclass
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
 """Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
 
+INTERACTIVE_MANAGERS = ("kubectl*", "k9s", "oc")
+"""Patterns of the names of field managers behind which a person sits: what they hold is taken back."""
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -18,7 +21,11 @@ class Policy:
     Attributes:
         replace_immutable: kinds whose objects may be deleted and made anew where an immutable field changes.
         force_conflicts: take fields from whoever holds them.
+        interactive_managers: patterns of the names of field managers that fields are taken back from.
+        strict_drift: remove what others have added to our objects.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
     force_conflicts: bool = False
+    interactive_managers: tuple[str, ...] = INTERACTIVE_MANAGERS
+    strict_drift: bool = False

@@ -82,7 +82,7 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
     # A part that was written while another was not yet belongs to a deployment that isn't complete.
     digests = {part["spec"].get("digest", "") for part in parts}
     complete = len(digests) == 1 and len(parts) == first.get("parts", 1)
-    entries = tuple(_entry_from(entry) for part in parts for entry in part["spec"].get("objects") or ())
+    entries = tuple(entry_from(entry) for part in parts for entry in part["spec"].get("objects") or ())
     return Inventory(
         component,
         first.get("namespace", ""),
@@ -113,14 +113,15 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
                 "release": inventory.release,
                 "part": part,
                 "parts": len(chunks),
-                "objects": [_entry_to(entry) for entry in chunk],
+                "objects": [entry_to(entry) for entry in chunk],
             },
         }
         for part, chunk in enumerate(chunks)
     ]
 
 
-def _entry_to(entry: Entry) -> dict[str, Any]:
+def entry_to(entry: Entry) -> dict[str, Any]:
+    """An inventory's entry as it stands in a record."""
     fields = {
         "apiVersion": entry.api_version,
         "kind": entry.ref.kind,
@@ -133,11 +134,14 @@ def _entry_to(entry: Entry) -> dict[str, Any]:
         "others": entry.others,
         "touched": entry.touched,
         "dropped": entry.dropped,
+        "ceded": list(entry.ceded),
+        "added": list(entry.added),
     }
     return {key: value for key, value in fields.items() if value}
 
 
-def _entry_from(entry: Mapping[str, Any]) -> Entry:
+def entry_from(entry: Mapping[str, Any]) -> Entry:
+    """The entry that a record tells of."""
     api_version = entry["apiVersion"]
     return Entry(
         api_version=api_version,
@@ -149,4 +153,6 @@ def _entry_from(entry: Mapping[str, Any]) -> Entry:
         others=entry.get("others", ""),
         touched=entry.get("touched", ""),
         dropped=entry.get("dropped", False),
+        ceded=tuple(entry.get("ceded") or ()),
+        added=tuple(entry.get("added") or ()),
     )

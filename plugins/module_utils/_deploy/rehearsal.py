@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import is_immutable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known, is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
     Refusal,
@@ -32,9 +32,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
     desired_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, suspects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
+    Held,
+    Inventory,
+    noted,
+    suspects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, scope_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    Observed,
+    read_autoscaled,
+    scope_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
@@ -118,6 +129,7 @@ class Rehearsal:
         self._known: dict[Ref, Object | None] = {}
         self._met: dict[Ref, Object] = {}
         self._brought = _kinds_of(self._desired)
+        self._autoscaled = self._desired.autoscaled | read_autoscaled(cluster)
 
     def plan(self) -> Plan:
         """Rehearse, and put together what was learnt."""
@@ -211,7 +223,9 @@ class Rehearsal:
         return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
 
     def _apply(self, begun: _Begun) -> AppliedAll:
-        return apply_objects(self._overlay, begun.objects, self._request.policy, Waits(), keep_going=True)
+        known = Known(_entries(begun.inventory), self._autoscaled)
+        policy = self._request.policy
+        return apply_objects(self._overlay, begun.objects, policy, Waits(), known=known, keep_going=True)
 
     def _changes_by_component(
         self, begun: Sequence[_Begun], applied: Sequence[AppliedAll]
@@ -242,6 +256,11 @@ class Rehearsal:
             action = "unchanged"
         if action == "unchanged" and migrated:
             action = "migrate"
+        entries = _entries(inventory)
+        findings = news(applied.findings, entries)
+        if action == "drifted":
+            for change in changes:
+                findings += unexplained(change.ref, change.fields or ("",), findings)
         wanted = {ref_of(obj) for obj in component.objects}
         return ComponentPlan(
             name=component.name,
@@ -253,7 +272,15 @@ class Rehearsal:
             warnings=(*component.warnings, *applied.warnings),
             objects=len(component.objects),
             component_version=component.entry.version or "",
+            findings=tuple(findings),
+            noted=self._noted(entries, applied.held) if action == "unchanged" else (),
         )
+
+    def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:
+        """What was looked at closely and is as it is to be, so that it need not be looked at again."""
+        live = self._observed.live
+        now = [noted(entries[ref], live[ref], held[ref]) for ref in held if ref in entries and ref in live]
+        return tuple(entry for entry in now if entry != entries[entry.ref])
 
     def _what_to_look_at(
         self, component: DesiredComponent, inventory: Inventory | None, migrated: bool
@@ -269,7 +296,10 @@ class Rehearsal:
             return "upgrade", component.objects
         if migrated:
             return "migrate", component.objects
-        moved = suspects(inventory, self._observed.live)
+        policy = self._request.policy
+        moved = suspects(
+            inventory, self._observed.live, force=policy.force_conflicts, strict=policy.strict_drift
+        )
         looked_at = [obj for obj in component.objects if ref_of(obj) in moved]
         return ("drifted" if looked_at else "unchanged"), looked_at
 

@@ -157,9 +157,13 @@ class Deployer:
         return self.task(migration.DEFINITION, component="global", phase=phase, run=run_name)
 
     def deploy(self) -> Result:
-        """The whole role: plan, and carry the plan out if it is needed."""
+        """The whole role: plan, and carry the plan out if it is needed, or remember what it has seen."""
         planned = self.plan()
-        if planned.get("failed") or not planned["plan"]["needed"]:
+        if planned.get("failed"):
+            return planned
+        if not planned["plan"]["needed"]:
+            if planned["plan"]["noted"]:
+                self.task(run.DEFINITION, state="noted", plan=planned["plan"])
             return planned
         return self.carry_out(planned)
 

@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply impor
     merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 
 
@@ -74,7 +75,10 @@ def test_what_a_controller_holds_is_ceded_and_told() -> None:
     cluster = MemoryCluster(config_map(a="1"))
     cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
     applied = apply(cluster, config_map(a="1", b="1"))
-    assert applied.warnings == ("ConfigMap default/a: data.a is held by scaler and left to it",)
+    [finding] = applied.findings
+    assert (finding.field, finding.manager, finding.outcome) == ("data.a", "scaler", Outcome.CEDED)
+    assert finding.time
+    assert not applied.warnings
     assert read(cluster)["data"] == {"a": "2", "b": "1"}
 
 

@@ -46,12 +46,18 @@ def test_people_lose_and_controllers_keep() -> None:
         Cause("FieldManagerConflict", 'conflict with "kubectl-edit" using apps/v1', ".spec.template"),
         Cause("FieldManagerConflict", 'conflict with "autoscaler" using apps/v1', ".spec.replicas"),
     ]
-    resolution = resolve_conflict(deployment(), causes)
+    managers = [{"manager": "kubectl-edit", "time": "t1"}, {"manager": "autoscaler", "time": "t2"}]
+    resolution = resolve_conflict(deployment(), causes, managers)
     assert resolution is not None
     assert resolution.force
     assert "replicas" not in resolution.intent["spec"]
     assert "template" in resolution.intent["spec"]
-    assert resolution.ceded == ("spec.replicas is held by autoscaler and left to it",)
+    assert [str(one) for one in resolution.ceded] == [
+        "Deployment a: spec.replicas is held by autoscaler (t2) and left to it"
+    ]
+    assert [str(one) for one in resolution.taken] == [
+        "Deployment a: spec.template was changed by kubectl-edit (t1); it is restored"
+    ]
 
 
 def test_what_cannot_be_told_is_not_guessed() -> None:

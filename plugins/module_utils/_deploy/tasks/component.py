@@ -12,8 +12,10 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_autoscaled,
     read_installation,
     read_inventories,
     scope_of,
@@ -75,6 +77,7 @@ class _Deployment:
             inventories=read_inventories(task.cluster),
             watcher=Watcher(task.cluster),
             recorded=recorded,
+            autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
 
@@ -193,7 +196,7 @@ def component(task: Task) -> Result:
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
-        "warnings": [f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings],
+        "warnings": _warnings(outcomes, planned=bool(task.params["run"])),
     }
     if failed:
         cancelled = [f"cancelled by {deployment.cancelled_by}"] if deployment.cancelled_by else []
@@ -201,6 +204,15 @@ def component(task: Task) -> Result:
         result["msg"] = "\n".join([*cancelled, *told])
         result["failed"] = not task.params["run"]
     return result
+
+
+def _warnings(outcomes: list[ComponentOutcome], *, planned: bool) -> list[str]:
+    """What a person should know; what others have done to objects the plan of a run has told already."""
+    return [
+        f"{outcome.name}: {warning}"
+        for outcome in outcomes
+        for warning in (*outcome.warnings, *([] if planned else sentences_of(outcome.findings)))
+    ]
 
 
 def _has_changed(outcome: ComponentOutcome) -> bool:

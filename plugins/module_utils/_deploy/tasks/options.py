@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import (
+    INTERACTIVE_MANAGERS,
+    Policy,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
     MIGRATION_SPEC,
     RELEASE_SPEC,
@@ -18,6 +21,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options impor
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},
     "force_conflicts": {"type": "bool", "default": False},
+    "interactive_managers": {"type": "list", "elements": "str", "default": list(INTERACTIVE_MANAGERS)},
+    "strict_drift": {"type": "bool", "default": False},
 }
 MIGRATING_SPEC: ArgumentSpec = {
     **MIGRATION_SPEC,
@@ -29,4 +34,9 @@ DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
     """What the options allow."""
-    return Policy(tuple(params["replace_immutable"]), params["force_conflicts"])
+    return Policy(
+        replace_immutable=tuple(params["replace_immutable"]),
+        force_conflicts=params["force_conflicts"],
+        interactive_managers=tuple(params["interactive_managers"]),
+        strict_drift=params["strict_drift"],
+    )

@@ -10,7 +10,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem, new_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -42,6 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import POLICY_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -51,12 +53,15 @@ SECONDS_TO_SERVE = 60.0
 
 
 def run(task: Task) -> Result:
-    """Begin or end a run, or say that there is to be none."""
+    """Begin or end a run, say that there is to be none, or note what a plan without one has seen."""
     state = task.params["state"]
     if state in ("held", "released"):
         return _hold(task) if state == "held" else _release(task)
     if task.check_mode:
-        return {"changed": True, "run": task.params["run"] or "", "msg": "nothing is recorded in check mode"}
+        message = "nothing is recorded in check mode"
+        return {"changed": state != "noted", "run": task.params["run"] or "", "msg": message}
+    if state == "noted":
+        return _note(task)
     return _begin(task) if state == "started" else _end(task)
 
 
@@ -79,6 +84,19 @@ def _release(task: Task) -> Result:
     if not task.check_mode:
         write_hold(task.cluster, None)
     return {"changed": True, "msg": f"released; before, {before}"}
+
+
+def _note(task: Task) -> Result:
+    """No object changes, and nothing is left to do: so this is no change."""
+    plan: Mapping[str, Any] = task.params["plan"]
+    if read_installation(task.cluster).resource_version != plan["basis"]:
+        return {
+            "changed": False,
+            "msg": "another deployment has begun since the plan was made",
+        }
+    _bring_definitions(task.cluster)
+    count = note_what_was_seen(task.cluster, plan)
+    return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}
 
 
 def _begin(task: Task) -> Result:
@@ -125,6 +143,7 @@ def _begin(task: Task) -> Result:
         ),
     )
     create_run(task.cluster, name, spec)
+    note_what_was_seen(task.cluster, plan)
     return {"changed": True, "run": name}
 
 
@@ -145,7 +164,7 @@ def _end(task: Task) -> Result:
     record = read_run(cluster, name)
     spec, status = record["spec"], record.get("status") or {}
     failures = [*failures_of(status), *unfinished(spec.get("components") or (), status)]
-    _note_as_they_are_now(cluster, status)
+    _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
     seconds = _seconds_since_start(spec)
     state = FAILED if failures else SUCCEEDED
     message = "; ".join(failures)[:1000]
@@ -187,12 +206,12 @@ def _end(task: Task) -> Result:
     return result
 
 
-def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any]) -> None:
+def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interactive: Sequence[str]) -> None:
     """Look at everything once more: controllers have written to it since it was applied."""
     worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
     inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
     live = read_metadata(cluster, inventories)
-    fresh = [(before, refreshed(before, live)) for before in inventories]
+    fresh = [(before, refreshed(before, live, interactive)) for before in inventories]
     side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])
 
 
@@ -219,13 +238,18 @@ DEFINITION = TaskDefinition(
     argument_spec={
         "state": {
             "type": "str",
-            "choices": ["started", "finished", "held", "released"],
+            "choices": ["started", "finished", "noted", "held", "released"],
             "required": True,
         },
         "reason": {"type": "str", "default": ""},
         "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
+        "interactive_managers": POLICY_SPEC["interactive_managers"],
     },
-    required_if=[("state", "started", ("plan",)), ("state", "finished", ("run",))],
+    required_if=[
+        ("state", "started", ("plan",)),
+        ("state", "noted", ("plan",)),
+        ("state", "finished", ("run",)),
+    ],
 )

@@ -1,0 +1,45 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remembering what a plan looked at closely and found to be as it is to be, so that it is told only once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_from
+
+
+def note_what_was_seen(cluster: Cluster, plan: Mapping[str, Any]) -> int:
+    """Keep in the inventories what a plan has seen; how many objects that concerns.
+
+    The entries are those of what the plan has read: what was written to an object since then will be looked
+    at by the next plan.
+
+    Args:
+        cluster: the live one.
+        plan: as it stands in a result.
+    """
+    seen: Mapping[str, Any] = plan.get("noted") or {}
+    if not seen:
+        return 0
+    inventories = read_inventories(cluster)
+    count = 0
+    for component, entries in seen.items():
+        inventory = inventories.get(component)
+        if inventory is not None:
+            write_inventory(cluster, with_entries(inventory, entries))
+            count += len(entries)
+    return count
+
+
+def with_entries(inventory: Inventory, entries: list[Mapping[str, Any]]) -> Inventory:
+    """The inventory with some of its entries exchanged, given as they stand in a record."""
+    newer = {entry.ref: entry for entry in map(entry_from, entries)}
+    return replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))

@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One server-side apply, and who holds what of the object after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import Fields
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import APPLY
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
+    ManagerEntry,
+    Taken,
+    all_of,
+    handed_over,
+    is_maker,
+    is_plain_write_of_ours,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import (
+    Finding,
+    Outcome,
+    added_by,
+    held_by_others,
+    name_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import resolve_conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
+
+TRIES = 5
+"""How often to take fields over: controllers may write a status between two requests."""
+
+
+class ServerSideApply:
+    """One server-side apply. What is found on the way is in :attr:`findings`.
+
+    Args:
+        cluster: live or an overlay.
+        intent: the complete object.
+        policy: what the user allows.
+        known: what the inventory remembers of it.
+    """
+
+    def __init__(self, cluster: Cluster, intent: Object, policy: Policy, known: Entry | None) -> None:
+        self.findings: list[Finding] = []
+        self._cluster = cluster
+        self._intent = intent
+        self._ref = ref_of(intent)
+        self._policy = policy
+        self._known = known
+
+    def run(self) -> Object:
+        """Apply; the object as it then is.
+
+        Raises:
+            ClusterError: the server refuses it.
+        """
+        try:
+            answer = self._cluster.apply(self._intent)
+            if self._take_over_from_makers(answer):
+                # What only its maker had held goes now.
+                answer = self._cluster.apply(self._intent)
+        except Conflict as conflict:
+            answer = self._settle(conflict)
+        else:
+            self._note(answer, ())
+        return self._without_additions(answer) if self._policy.strict_drift else answer
+
+    def _settle(self, conflict: Conflict) -> Object:
+        live = self._live()
+        if live and self._take_over_from_makers(live):
+            try:
+                answer = self._cluster.apply(self._intent)
+            except Conflict as remaining:
+                conflict = remaining
+            else:
+                self._note(answer, ())
+                return answer
+        resolution = resolve_conflict(
+            self._intent,
+            conflict.causes,
+            _managers_of(live) if live else (),
+            interactive=self._policy.interactive_managers,
+            force=self._policy.force_conflicts,
+        )
+        if resolution is None:
+            raise conflict
+        self._intent = resolution.intent
+        answer = self._cluster.apply(resolution.intent, force=resolution.force)
+        self.findings += resolution.taken
+        self._note(answer, resolution.ceded)
+        return answer
+
+    def _note(self, answer: Object, ceded: Sequence[Finding]) -> None:
+        self.findings += held_by_others(answer, ceded)
+
+    def _without_additions(self, answer: Object) -> Object:
+        added = [finding for finding in self.findings if finding.outcome is Outcome.KEPT]
+        if not added or not self._take_over(answer, added_by):
+            return answer
+        gone = [replace(finding, outcome=Outcome.REMOVED) for finding in added]
+        self.findings = [finding for finding in self.findings if finding not in added] + gone
+        return self._cluster.apply(self._intent)
+
+    def _take_over_from_makers(self, live: Object) -> bool:
+        """Take over what an object was made with, unless we made it; whether there was anything.
+
+        What could only be written plainly is ours anyway: our own write would conflict with us, and what the
+        release drops would stay.
+        """
+        if all(m.get("manager") == FIELD_MANAGER and m.get("operation") == APPLY for m in _managers_of(live)):
+            return False
+        ours = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
+
+        def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
+            wanted = is_plain_write_of_ours(manager) or (not ours and is_maker(manager))
+            return all_of(manager) if wanted else frozenset()
+
+        if not self._take_over(live, taken):
+            return False
+        if not ours:
+            self.findings += [
+                Finding(self._ref, "", name_of(one), str(one.get("time") or ""), Outcome.ADOPTED)
+                for one in _managers_of(live)
+                if is_maker(one)
+            ]
+        return True
+
+    def _take_over(self, live: Object, taken: Taken) -> bool:
+        """Make what others hold count as applied by us; whether there was anything."""
+        ref, api_version = self._ref, self._intent["apiVersion"]
+        for attempt in range(1, TRIES + 1):
+            managers = _managers_of(live)
+            moved = handed_over(managers, api_version, taken)
+            if moved is None:
+                return False
+            meta = {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")}
+            patch = {"metadata": {**meta, "managedFields": moved}}
+            try:
+                self._cluster.patch(api_version, ref.kind, ref.name, ref.namespace, patch)
+                return True
+            except Conflict:
+                newer = self._live()
+                if newer is None or attempt == TRIES:
+                    raise
+                live = newer
+        return False
+
+    def _live(self) -> Object | None:
+        ref = self._ref
+        return self._cluster.get(self._intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+
+
+def _managers_of(obj: Object) -> list[dict[str, Any]]:
+    return obj["metadata"].get("managedFields") or []
