@@ -292,7 +292,7 @@ def count_words(changes: Sequence[ObjectChange]) -> str:
 
 def summary_of(plan: Plan) -> list[str]:
     """A plan for people: a line for what matters, none for what doesn't."""
-    way = f"{plan.previous} → {plan.version}" if plan.previous else plan.version
+    way = f"{plan.previous} → {plan.version}" if plan.previous not in ("", plan.version) else plan.version
     profile = f" ({plan.profile})" if plan.profile else ""
     if not plan.needed:
         counted = sum(component.objects for component in plan.components)

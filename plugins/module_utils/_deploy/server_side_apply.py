@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import Fields
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import APPLY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
     ManagerEntry,
@@ -120,7 +121,9 @@ class ServerSideApply:
         """
         if all(m.get("manager") == FIELD_MANAGER and m.get("operation") == APPLY for m in _managers_of(live)):
             return False
-        ours = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
+        made_by_us = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
+        # A namespace is a place that others have furnished: labels that our manifest lacks are no leftovers.
+        ours = made_by_us or self._ref[:2] == NAMESPACE
 
         def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
             wanted = is_plain_write_of_ours(manager) or (not ours and is_maker(manager))
