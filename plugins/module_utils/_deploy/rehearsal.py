@@ -385,3 +385,7 @@ def _blocker(component: str, refusal: Refusal) -> Blocker:
     if is_immutable(refusal.error):
         message += f" (add {refusal.ref.kind} to kyma_replace_immutable to have it deleted and made anew)"
     return Blocker(component, message)
+
+
+def _entries(inventory: Inventory | None) -> dict[Ref, Entry]:
+    return {entry.ref: entry for entry in inventory.entries} if inventory else {}
