@@ -55,6 +55,20 @@ options:
       - Nothing is done to the other tool. As long as it is at work, it may write over what is deployed.
     type: bool
     default: false
+  components:
+    description:
+      - Components that are deployed alone, after the release's CRDs and namespaces, with the global
+        migrations and their own. Empty for the whole release.
+      - What they need must be deployed already. The cluster's version stays.
+    type: list
+    elements: str
+    default: []
+  abandon:
+    description:
+      - Whether a deployment that was begun and has not ended is given up, to deploy another release than its
+        own. That goes back to the cluster's version, or to a release that may follow it.
+    type: bool
+    default: false
 seealso:
   - module: kyma.lifecycle.run
   - module: kyma.lifecycle.component
@@ -153,8 +167,8 @@ plan:
           sample: 1.4.0
         action:
           description:
-            - V(install), V(upgrade), V(drifted), V(resume), V(migrate), V(unchanged), or V(orphaned) for what
-              the cluster has and the release no longer contains.
+            - V(install), V(upgrade), V(downgrade), V(drifted), V(resume), V(migrate), V(unchanged), or
+              V(orphaned) for what the cluster has and the release no longer contains.
           type: str
           sample: upgrade
         objects:
@@ -258,6 +272,14 @@ plan:
       elements: str
     searched:
       description: The folders that were searched for migrations.
+      type: list
+      elements: str
+    alone:
+      description: The components that are deployed alone. Empty for the whole release.
+      type: list
+      elements: str
+    stays:
+      description: What can't go back of a deployment that is given up.
       type: list
       elements: str
 """

@@ -132,6 +132,8 @@ DEFINITIONS: tuple[Object, ...] = (
                 clock=_NUMBER,
                 components=_STRINGS,
                 allComponents=_STRINGS,
+                alone=_STRINGS,
+                kept=_STRING,
             ),
             "status": _object(
                 state=_STRING,

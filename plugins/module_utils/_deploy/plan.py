@@ -27,12 +27,16 @@ class PlanRequest:
         roles: the roles of components that have one of their own, by component.
         migration_roles: the same, for where a migration of the component is needed.
         takeover: whether objects that other tools manage may be written.
+        alone: the components that are wanted alone; empty for the whole release.
+        abandon: whether a deployment that was begun may be given up for another release.
     """
 
     policy: Policy
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str] = field(default_factory=dict)
     takeover: bool = False
+    alone: tuple[str, ...] = ()
+    abandon: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,8 @@ class ComponentPlan:
 
     Attributes:
         name, namespace: of the component.
-        action: ``install``, ``upgrade``, ``drifted``, ``resume``, ``migrate``, ``unchanged`` or ``orphaned``.
+        action: ``install``, ``upgrade``, ``downgrade``, ``drifted``, ``resume``, ``migrate``, ``unchanged``
+            or ``orphaned``.
         changes: what would happen to its objects.
         dropped: objects that the release no longer contains; they stay.
         hooks: Helm hooks that are left out.
@@ -211,9 +216,11 @@ class Plan:
         waves: names of components, in the order in which they are worked on.
         stages: in which tasks that happens.
         blockers: why it must not begin; all of them.
-        basis: the resourceVersion of the installation that the plan saw.
+        basis: the cluster's records that the plan saw, as :func:`~.records.basis_of` has them.
         searched: the folders in which migrations were searched.
         grants: roles for the rights that are missing, as YAML to apply; empty where none is.
+        alone: the components that are deployed alone, so that the cluster's version stays; mostly empty.
+        stays: where a deployment is abandoned, what of it can't go back, each in a sentence.
     """
 
     version: str
@@ -229,12 +236,14 @@ class Plan:
     searched: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
     grants: str = ""
+    alone: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
 
     @property
     def needed(self) -> bool:
         """Whether there is anything to do."""
         return (
-            self.version != self.previous
+            (self.version != self.previous and not self.alone)
             or any(component.takes_part for component in self.components)
             or any(migration.verdict == "needed" for migration in self.migrations)
         )
@@ -261,6 +270,8 @@ class Plan:
             "blockers": [str(blocker) for blocker in self.blockers],
             "searched": list(self.searched),
             "noted": self._noted(),
+            "alone": list(self.alone),
+            "stays": list(self.stays),
         }
 
     def _noted(self) -> dict[str, Any]:
@@ -292,13 +303,16 @@ def count_words(changes: Sequence[ObjectChange]) -> str:
 
 def summary_of(plan: Plan) -> list[str]:
     """A plan for people: a line for what matters, none for what doesn't."""
-    way = f"{plan.previous} → {plan.version}" if plan.previous not in ("", plan.version) else plan.version
+    moves = plan.previous not in ("", plan.version) and not plan.alone
+    way = f"{plan.previous} → {plan.version}" if moves else plan.version
     profile = f" ({plan.profile})" if plan.profile else ""
     if not plan.needed:
         counted = sum(component.objects for component in plan.components)
         nothing = f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"
         return [nothing, *(line for component in plan.components for line in _found(component))]
-    lines = [f"Kyma {way}{profile}:"]
+    only = f", {', '.join(plan.alone)} alone" if plan.alone else ""
+    lines = [f"Kyma {way}{profile}{only}:"]
+    lines += [f"  abandons  {what}" for what in plan.stays]
     for migration in plan.migrations:
         if migration.verdict == "needed":
             what = count_words(migration.writes)

@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     PlanRequest,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
 
 
@@ -34,7 +35,9 @@ def make_plan(
     """
     digest = materials.fingerprint()
     observed = observe(cluster)
-    if not found.problems and not migrating.problems and _is_as_deployed(observed, digest, request.policy):
+    known = set(request.alone) <= set(observed.installation.components)
+    sound = known and not found.problems and not migrating.problems
+    if sound and _is_as_deployed(observed, digest, request.policy):
         deployed = migrating.over_deployed(
             observed.installation, observed.inventories.values(), materials.content
         )
@@ -42,7 +45,7 @@ def make_plan(
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
             strays = migrating.strays(found.files, observed.inventories)
-            return _nothing_to_do(observed, verdicts, found, strays)
+            return _nothing_to_do(observed, verdicts, found, strays, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 
@@ -67,7 +70,11 @@ def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
 
 
 def _nothing_to_do(
-    observed: Observed, verdicts: Sequence[MigrationPlan], found: MigrationSet, warnings: Sequence[str]
+    observed: Observed,
+    verdicts: Sequence[MigrationPlan],
+    found: MigrationSet,
+    warnings: Sequence[str],
+    alone: tuple[str, ...],
 ) -> Plan:
     installation = observed.installation
     components = [
@@ -87,7 +94,8 @@ def _nothing_to_do(
         digest=installation.digest,
         components=tuple(components),
         migrations=tuple(verdicts),
-        basis=installation.resource_version,
+        basis=basis_of(installation, observed.inventories.values()),
         searched=found.searched,
         warnings=tuple(warnings),
+        alone=alone,
     )

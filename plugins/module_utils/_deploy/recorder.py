@@ -37,14 +37,15 @@ def timestamp(when: datetime | None = None) -> str:
 
 
 def write_installation(cluster: Cluster, installation: Installation) -> None:
-    """Keep which release the cluster has; ``resource_version`` is the precondition where it is known.
+    """Keep which release the cluster has.
+
+    Args:
+        cluster: the live one.
+        installation: ``resource_version`` is the precondition; where it is empty there must be no record.
 
     Raises:
-        StaleInstallation: it was changed by somebody else in the meantime.
+        StaleInstallation: it was made or changed by somebody else in the meantime.
     """
-    metadata: dict[str, Any] = {"name": INSTALLATION_NAME}
-    if installation.resource_version:
-        metadata["resourceVersion"] = installation.resource_version
     status = {
         "version": installation.version,
         "target": installation.target,
@@ -53,13 +54,17 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         "lastRun": installation.last_run,
         "components": list(installation.components),
     }
-    record = {
+    record: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": "Installation",
-        "metadata": metadata,
-        "status": {key: value for key, value in status.items() if value},
+        "metadata": {"name": INSTALLATION_NAME},
     }
     try:
+        # An apply would take a record that somebody else has just made for its own; a creation can't.
+        # It has no status, as fields that it made would not go when an apply leaves them out.
+        found = installation.resource_version or cluster.create(record)["metadata"]["resourceVersion"]
+        record["metadata"] = {"name": INSTALLATION_NAME, "resourceVersion": found}
+        record["status"] = {key: value for key, value in status.items() if value}
         cluster.apply(record, force=True)
     except Conflict as conflict:
         raise StaleInstallation(

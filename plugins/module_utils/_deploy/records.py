@@ -11,6 +11,8 @@ took and how it ended).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -92,6 +94,13 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
         first.get("componentVersion", ""),
         first.get("release", ""),
     )
+
+
+def basis_of(installation: Installation, inventories: Iterable[Inventory]) -> str:
+    """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile."""
+    known = sorted((one.component, one.version, one.digest) for one in inventories)
+    digest = hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16] if known else ""
+    return f"{installation.resource_version}/{digest}"
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:

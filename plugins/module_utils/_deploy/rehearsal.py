@@ -19,6 +19,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import (
+    going_back,
+    what_stays,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone import (
+    alone_problems,
+    alone_warnings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known, is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
@@ -34,6 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    FOUNDATION,
     Entry,
     Held,
     Inventory,
@@ -55,8 +64,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     PlanRequest,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
+    is_older,
+    is_open,
     server_problem,
     upgrade_problem,
 )
@@ -124,6 +136,7 @@ class Rehearsal:
         self._digest = digest
         self._desired = desired_of(release, scope_of(self._overlay))
         self._migrating = migrating.over(self._desired.components, release)
+        self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
         self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
         self._verdicts: list[MigrationPlan] = []
         self._known: dict[Ref, Object | None] = {}
@@ -136,7 +149,7 @@ class Rehearsal:
         release, installation = self._release, self._observed.installation
         self._migrate(GLOBAL, Phase.PRE)
         planned = {one.name: one for wave in self._waves() for one in self._wave(wave)}
-        components = [planned[name] for name in self._desired.components]
+        components = [planned[name] for name in self._desired.components if name in planned]
         self._migrate(GLOBAL, Phase.POST)
         notes, grants = self._preflight(components)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
@@ -151,7 +164,7 @@ class Rehearsal:
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
-            basis=installation.resource_version,
+            basis=basis_of(installation, self._observed.inventories.values()),
             searched=self._found.searched,
             warnings=(
                 *release.warnings,
@@ -159,15 +172,18 @@ class Rehearsal:
                 *self._migrating.strays(
                     self._found.files, [*self._desired.components, *self._observed.inventories]
                 ),
+                *alone_warnings(self._request.alone, installation.version, release.version),
             ),
             grants=grants,
+            alone=self._request.alone,
+            stays=self._what_stays(),
         )
 
     def _preflight(self, components: Sequence[ComponentPlan]) -> tuple[Sequence[str], str]:
         """Look for what else stands in the way; what a person should know, and what would grant rights."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
         needed = [verdict for verdict in self._verdicts if verdict.verdict == "needed"]
-        moves = self._release.version != self._observed.installation.version
+        moves = self._release.version != self._observed.installation.version and not self._request.alone
         if not (working or needed or moves or self._observed.refused):
             return (), ""
         writes = [write for verdict in needed for write in verdict.writes]
@@ -184,15 +200,22 @@ class Rehearsal:
         return brought or self._overlay.resource(api_version, kind)
 
     def _release_problems(self, desired: Desired) -> list[str]:
-        installation = self._observed.installation
+        installation, request = self._observed.installation, self._request
         version = upgrade_problem(
-            installation.version, installation.target, self._release.version, self._release.upgrades_from
+            installation.version,
+            installation.target,
+            self._release.version,
+            self._release.upgrades_from,
+            abandon=request.abandon,
         )
+        # Where the release as a whole may not follow, each of its components would say the same.
+        self._may_go_back = request.abandon or version != ""
         supported = self._release.kubernetes
         server = server_problem(self._overlay.server_version(), supported) if supported else ""
         return [
             *filter(None, (version, server)),
             *needs_problems(self._release.components),
+            *alone_problems(self._release.components, request.alone, self._observed.inventories),
             *desired.problems,
             *self._found.problems,
             *self._migrating.problems,
@@ -202,7 +225,8 @@ class Rehearsal:
         """All components as the run would take them; one by one where their needs make no sense."""
         components = self._desired.components
         entries = [component.entry for component in components.values()]
-        waves = [(name,) for name in components] if needs_problems(entries) else waves_of(entries)
+        wanted = [entry for entry in entries if entry.name in self._names]
+        waves = [(entry.name,) for entry in wanted] if needs_problems(entries) else waves_of(wanted)
         return [[components[name] for name in wave] for wave in waves]
 
     def _wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
@@ -220,6 +244,8 @@ class Rehearsal:
         blockers = len(self._blockers)
         migrated = self._migrate(component.name, Phase.PRE)
         action, objects = self._what_to_look_at(component, inventory, migrated)
+        if action == "downgrade" and inventory and not self._may_go_back:
+            self._blockers.append(Blocker(component.name, going_back(inventory, self._release.version)))
         return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
 
     def _apply(self, begun: _Begun) -> AppliedAll:
@@ -287,6 +313,8 @@ class Rehearsal:
     ) -> tuple[str, Sequence[Object]]:
         if inventory is None:
             return "install", component.objects
+        if inventory.digest != component.digest and is_older(self._release.version, inventory.version):
+            return "downgrade", component.objects
         if not inventory.digest:
             return "resume", component.objects
         # The same release may be rendered to other random passwords: those that were deployed stay. While a
@@ -353,7 +381,19 @@ class Rehearsal:
         own = {entry.name: entry.role for entry in self._release.components if entry.role}
         return {**wrapped, **self._request.roles, **own}
 
+    def _what_stays(self) -> tuple[str, ...]:
+        """What can't go back of the deployment that is abandoned; mostly none is."""
+        installation = self._observed.installation
+        version, target = installation.version, installation.target
+        if not is_open(version, target) or self._release.version == target:
+            return ()
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
+
+        return tuple(what_stays(installation, self._observed.inventories, read_runs(self._overlay)))
+
     def _orphans(self) -> list[ComponentPlan]:
+        if self._request.alone:
+            return []
         return [
             ComponentPlan(
                 name,

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
 
-def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Sequence[str] = ()) -> str:
+def upgrade_problem(
+    version: str, target: str, wanted: str, upgrades_from: Sequence[str] = (), *, abandon: bool = False
+) -> str:
     """Why a release may not be deployed now, in a sentence for a person; empty where it may.
 
     Args:
@@ -21,11 +23,13 @@ def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Seque
         target: what is being deployed; differs from ``version`` while a deployment is open.
         wanted: the release to deploy.
         upgrades_from: the versions that it may follow; default: the same and the previous minor.
+        abandon: give up a deployment that is open.
     """
-    if target and target != version and wanted != target:
+    if is_open(version, target) and wanted != target and not abandon:
         return (
             f"the deployment of {target} was begun and has not ended, so parts of it are there already:"
-            f" deploy {target} again to end it"
+            f" deploy {target} again to end it, or give it up with kyma_abandon=true,"
+            " which lists what can't go back"
         )
     if not version or wanted == version:
         return ""
@@ -42,12 +46,34 @@ def upgrade_problem(version: str, target: str, wanted: str, upgrades_from: Seque
             return f"{wanted} may follow {' or '.join(upgrades_from)}, and the cluster has {version}"
         return ""
     if next_.major != current.major or next_.minor - current.minor > 1:
-        between = f"{current.major}.{current.minor + 1}"
+        refusal = f"{wanted} can't follow {version} directly, as upgrades go one minor version at a time:"
+        if next_.major != current.major:
+            return f"{refusal} deploy the releases in between first, the next of them {_after(current, 1)}"
+        between = [_after(current, step) for step in range(1, next_.minor - current.minor)]
         return (
-            f"{wanted} can't follow {version} directly, as upgrades go one minor version at a time:"
-            f" deploy {between} first"
+            f"{refusal} deploy {', then '.join(between)} first; or have it done with kyma_hops=auto, which"
+            " takes them from kyma_release_catalog"
         )
     return ""
+
+
+def is_open(version: str, target: str) -> bool:
+    """Whether a deployment of ``target`` was begun and has not ended."""
+    return bool(target) and target != version
+
+
+def is_older(version: str, than: str) -> bool:
+    """Whether one version is older than another; False where either can't be compared."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(version) < Version(than)
+    except InvalidVersion:
+        return False
+
+
+def _after(version: Version, steps: int) -> str:
+    return f"{version.major}.{version.minor + steps}"
 
 
 def server_problem(server: str, supported: str) -> str:

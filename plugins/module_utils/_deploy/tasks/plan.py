@@ -24,7 +24,12 @@ def plan(task: Task) -> Result:
     params = task.params
     found = task.materials.migrations()
     request = PlanRequest(
-        policy_of(params), params["component_roles"], params["migration_roles"], params["takeover"]
+        policy_of(params),
+        params["component_roles"],
+        params["migration_roles"],
+        params["takeover"],
+        alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
+        abandon=params["abandon"],
     )
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
     if made.blockers:
@@ -53,6 +58,8 @@ DEFINITION = TaskDefinition(
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
         "takeover": {"type": "bool", "default": False},
+        "components": {"type": "list", "elements": "str", "default": []},
+        "abandon": {"type": "bool", "default": False},
     },
     needs_release=True,
     needs_migrations=True,

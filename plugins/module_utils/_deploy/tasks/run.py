@@ -11,6 +11,7 @@ import secrets
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,7 +43,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     write_installation,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    Installation,
+    basis_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import POLICY_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
@@ -89,7 +93,8 @@ def _release(task: Task) -> Result:
 def _note(task: Task) -> Result:
     """No object changes, and nothing is left to do: so this is no change."""
     plan: Mapping[str, Any] = task.params["plan"]
-    if read_installation(task.cluster).resource_version != plan["basis"]:
+    installation = read_installation(task.cluster)
+    if basis_of(installation, read_inventories(task.cluster).values()) != plan["basis"]:
         return {
             "changed": False,
             "msg": "another deployment has begun since the plan was made",
@@ -109,7 +114,7 @@ def _begin(task: Task) -> Result:
     before = read_installation(task.cluster)
     if held := hold_problem(before.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    if before.resource_version != plan["basis"]:
+    if basis_of(before, read_inventories(task.cluster).values()) != plan["basis"]:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
@@ -128,13 +133,17 @@ def _begin(task: Task) -> Result:
         "components": taking_part,
         "allComponents": [c["name"] for c in plan["components"] if c["action"] != "orphaned"],
     }
+    if plan["alone"]:
+        # Those components of the same release leave the cluster with all of it, as it was rendered.
+        kept = before.digest if before.digest == plan["digest"] else ""
+        spec |= {"alone": plan["alone"], "kept": kept}
     # First, as it is refused where somebody was quicker.
     write_installation(
         task.cluster,
         Installation(
             version=before.version,
-            target=plan["version"],
-            profile=plan["profile"],
+            target=before.target if plan["alone"] else plan["version"],
+            profile=before.profile if plan["alone"] else plan["profile"],
             # Until the run has succeeded nobody may take the cluster for any release as it was rendered.
             digest="",
             components=before.components,
@@ -169,24 +178,12 @@ def _end(task: Task) -> Result:
     state = FAILED if failures else SUCCEEDED
     message = "; ".join(failures)[:1000]
     if not failures:
-        installation = read_installation(cluster)
-        write_installation(
-            cluster,
-            Installation(
-                version=spec["version"],
-                target=spec["version"],
-                profile=spec.get("profile", ""),
-                digest=spec.get("digest", ""),
-                components=tuple(spec.get("allComponents") or ()),
-                last_run=name,
-                resource_version=installation.resource_version,
-            ),
-        )
+        write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
     done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
     note(cluster, name, done)
     forget_old_runs(cluster)
     rows = durations_of(status)
-    title = f"Kyma {spec['version']}: {state} after {seconds:.1f} s (run {name})"
+    title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {
         "changed": True,
         "run": name,
@@ -200,10 +197,30 @@ def _end(task: Task) -> Result:
         listed = "\n".join(f"- {failure}" for failure in failures)
         result["failed"] = True
         result["msg"] = (
-            f"Kyma {spec['version']} is not deployed completely, so the cluster's version stays"
+            f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
             f" {spec.get('previous') or 'unset'}; put right what failed and run the playbook again:\n{listed}"
         )
     return result
+
+
+def _installation_after(before: Installation, run_name: str, spec: Mapping[str, Any]) -> Installation:
+    """What the cluster has after a run that succeeded; components alone leave its version as it was."""
+    if spec.get("alone"):
+        components = dict.fromkeys((*before.components, *spec["allComponents"]))
+        return replace(before, digest=spec.get("kept", ""), components=tuple(components), last_run=run_name)
+    return Installation(
+        version=spec["version"],
+        target=spec["version"],
+        profile=spec.get("profile", ""),
+        digest=spec.get("digest", ""),
+        components=tuple(spec.get("allComponents") or ()),
+        last_run=run_name,
+        resource_version=before.resource_version,
+    )
+
+
+def _what_of(spec: Mapping[str, Any]) -> str:
+    return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
 
 
 def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interactive: Sequence[str]) -> None:
