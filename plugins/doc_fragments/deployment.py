@@ -37,4 +37,11 @@ options:
         Otherwise that is told once, and stays.
     type: bool
     default: false
+  takeover:
+    description:
+      - Whether to write objects that Argo CD, Flux or a Helm release manages, and to take over all that those
+        hold of them. Otherwise they stand in the way of a plan.
+      - Nothing is done to the other tool. As long as it is at work, it may write over what is deployed.
+    type: bool
+    default: false
 """

@@ -48,13 +48,6 @@ options:
       - The same, for where one of the component's own migrations is needed.
     type: dict
     default: {}
-  takeover:
-    description:
-      - Whether to write objects that Argo CD, Flux or a Helm release manages.
-      - Otherwise they stand in the way.
-      - Nothing is done to the other tool. As long as it is at work, it may write over what is deployed.
-    type: bool
-    default: false
   components:
     description:
       - Components that are deployed alone, after the release's CRDs and namespaces, with the global

@@ -35,6 +35,15 @@ _MAKERS = frozenset(
         "kubectl-create",
     }
 )
+_OTHER_TOOLS = frozenset(
+    {
+        "argocd-application-controller",
+        "argocd-controller",
+        "helm",
+        "helm-controller",
+        "kustomize-controller",
+    }
+)
 _MARKS = ("f:meta.helm.sh/release-name", "f:kubectl.kubernetes.io/last-applied-configuration")
 """Annotations that only a maker writes: programs that embed Helm have other names."""
 
@@ -47,6 +56,11 @@ def is_maker(manager: ManagerEntry) -> bool:
         return True
     annotations = ((manager.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:annotations") or {}
     return any(mark in annotations for mark in _MARKS)
+
+
+def is_other_tool(manager: ManagerEntry) -> bool:
+    """Whether an entry is that of a tool that deploys, as we do: Argo CD, Flux or Helm."""
+    return manager.get("manager") in _OTHER_TOOLS and not manager.get("subresource")
 
 
 def is_plain_write_of_ours(manager: ManagerEntry) -> bool:

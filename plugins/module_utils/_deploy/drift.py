@@ -66,7 +66,7 @@ _SENTENCES = {
     Outcome.CEDED: "{field} is held by {manager} and left to it",
     Outcome.KEPT: "{field} was added by {manager}; it stays",
     Outcome.REMOVED: "{field} was added by {manager}; it is removed",
-    Outcome.ADOPTED: "first made by {manager}; it is taken over with all that was written so",
+    Outcome.ADOPTED: "written by {manager} before; it is taken over with all that was written so",
 }
 
 
@@ -157,22 +157,32 @@ def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) 
 def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Field]]:
     """The topmost fields that others hold and we don't."""
     managers = list(managers)
-    others = [m for m in managers if m.get("manager") != FIELD_MANAGER]
+    writers = [m for m in managers if m.get("manager") != FIELD_MANAGER]
+    others = [m for m in writers if _writes_the_object(m) or _scales(m)]
     if not others:
+        # Mostly: and what we hold of a large object takes long to read.
         return
-    ours: set[Field] = set()
-    for manager in managers:
-        if manager.get("manager") == FIELD_MANAGER and not manager.get("subresource"):
-            ours |= from_fields_v1(manager.get("fieldsV1") or {})
+    ours = frozenset[Field]().union(
+        *(from_fields_v1(m.get("fieldsV1") or {}) for m in managers if m not in writers)
+    )
     for manager in others:
-        theirs = from_fields_v1(manager.get("fieldsV1") or {}) - ours
-        if REPLICAS in theirs and manager.get("subresource") in (None, "", "scale"):
+        if _scales(manager) and REPLICAS not in ours:
             yield manager, REPLICAS
-        if manager.get("subresource") or manager.get("manager") in PLATFORM_MANAGERS:
+        if not _writes_the_object(manager):
             continue
-        told = {f for f in theirs if f != REPLICAS and not any(f[: len(life)] == life for life in _LIFE)}
+        theirs = from_fields_v1(manager.get("fieldsV1") or {}) - ours - {REPLICAS}
+        told = {field for field in theirs if not any(field[: len(life)] == life for life in _LIFE)}
         for field in sorted(_topmost(told)):
             yield manager, field
+
+
+def _writes_the_object(manager: Mapping[str, Any]) -> bool:
+    return not manager.get("subresource") and manager.get("manager") not in PLATFORM_MANAGERS
+
+
+def _scales(manager: Mapping[str, Any]) -> bool:
+    spec = (manager.get("fieldsV1") or {}).get("f:spec") or {}
+    return "f:replicas" in spec and manager.get("subresource") in (None, "", "scale")
 
 
 def _topmost(fields: set[Field]) -> set[Field]:
@@ -222,7 +232,7 @@ def sentences_of(findings: Iterable[Finding]) -> list[str]:
         if len(objects) == 1:
             told.append(str(objects[0]))
         else:
-            told.append(f"{len(objects)} objects were first made by {manager}; they are taken over")
+            told.append(f"{len(objects)} objects were written by {manager} before; they are taken over")
     return told
 
 

@@ -26,7 +26,6 @@ class PlanRequest:
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
         migration_roles: the same, for where a migration of the component is needed.
-        takeover: whether objects that other tools manage may be written.
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether a deployment that was begun may be given up for another release.
     """
@@ -34,7 +33,6 @@ class PlanRequest:
     policy: Policy
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str] = field(default_factory=dict)
-    takeover: bool = False
     alone: tuple[str, ...] = ()
     abandon: bool = False
 

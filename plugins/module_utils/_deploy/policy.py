@@ -23,9 +23,11 @@ class Policy:
         force_conflicts: take fields from whoever holds them.
         interactive_managers: patterns of the names of field managers that fields are taken back from.
         strict_drift: remove what others have added to our objects.
+        takeover: write objects that other tools manage, and take over what those hold.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
     force_conflicts: bool = False
     interactive_managers: tuple[str, ...] = INTERACTIVE_MANAGERS
     strict_drift: bool = False
+    takeover: bool = False

@@ -189,7 +189,7 @@ class Rehearsal:
         writes = [write for verdict in needed for write in verdict.writes]
         found = preflight(
             self._cluster,
-            Intended(working, self._met, writes, self._observed, self._served, self._request.takeover),
+            Intended(working, self._met, writes, self._observed, self._served, self._request.policy.takeover),
             self._blockers,
         )
         self._blockers = list(found.blockers)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
     Cluster,
     Object,
     ref_of,
@@ -18,13 +17,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import Fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import APPLY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
     ManagerEntry,
     Taken,
     all_of,
     handed_over,
     is_maker,
+    is_other_tool,
     is_plain_write_of_ours,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import (
@@ -119,25 +118,25 @@ class ServerSideApply:
         What could only be written plainly is ours anyway: our own write would conflict with us, and what the
         release drops would stay.
         """
-        if all(m.get("manager") == FIELD_MANAGER and m.get("operation") == APPLY for m in _managers_of(live)):
-            return False
         made_by_us = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
         # A namespace is a place that others have furnished: labels that our manifest lacks are no leftovers.
         ours = made_by_us or self._ref[:2] == NAMESPACE
 
-        def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
-            wanted = is_plain_write_of_ours(manager) or (not ours and is_maker(manager))
-            return all_of(manager) if wanted else frozenset()
+        def adopts(manager: ManagerEntry) -> bool:
+            return (not ours and is_maker(manager)) or (self._policy.takeover and is_other_tool(manager))
 
-        if not self._take_over(live, taken):
+        def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
+            return all_of(manager) if is_plain_write_of_ours(manager) or adopts(manager) else frozenset()
+
+        managers = _managers_of(live)
+        adopted = [manager for manager in managers if adopts(manager)]
+        if not adopted and not any(map(is_plain_write_of_ours, managers)):
             return False
-        if not ours:
-            self.findings += [
-                Finding(self._ref, "", name_of(one), str(one.get("time") or ""), Outcome.ADOPTED)
-                for one in _managers_of(live)
-                if is_maker(one)
-            ]
-        return True
+        self.findings += [
+            Finding(self._ref, "", name_of(one), str(one.get("time") or ""), Outcome.ADOPTED)
+            for one in adopted
+        ]
+        return self._take_over(live, taken)
 
     def _take_over(self, live: Object, taken: Taken) -> bool:
         """Make what others hold count as applied by us; whether there was anything."""

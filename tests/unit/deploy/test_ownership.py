@@ -65,3 +65,43 @@ def test_what_cannot_be_told_is_not_guessed() -> None:
     assert resolve_conflict(deployment(), []) is None
     unknown = [Cause("", 'conflict with "autoscaler"', ".spec.absent")]
     assert resolve_conflict(deployment(), unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("manager", "is_taken"),
+    [
+        ('"kubectl-edit" using apps/v1', True),
+        ('"kubectl" using apps/v1', True),
+        ('"kubectl"', True),
+        ('"k9s" using apps/v1', True),
+        ('"oc" using apps/v1', True),
+        ('"kubectl" with subresource "scale" using apps/v1', False),
+        ('"octopus" using apps/v1', False),
+        ('"argocd-controller"', False),
+        ('"kube-controller-manager" with subresource "scale" using apps/v1', False),
+    ],
+)
+def test_who_is_a_person_is_told_by_the_managers_name(manager: str, is_taken: bool) -> None:
+    cause = Cause("FieldManagerConflict", f"conflict with {manager}", ".spec.replicas")
+    resolution = resolve_conflict(deployment(), [cause])
+    assert resolution is not None
+    assert (bool(resolution.taken), bool(resolution.ceded)) == (is_taken, not is_taken)
+    assert resolution.force is is_taken
+    assert ("replicas" in resolution.intent["spec"]) is is_taken
+    forced = resolve_conflict(deployment(), [cause], force=True)
+    assert forced is not None
+    assert forced.force
+    assert not forced.ceded
+
+
+def test_a_user_says_who_is_a_person() -> None:
+    cause = Cause("FieldManagerConflict", 'conflict with "our-portal" using apps/v1', ".spec.replicas")
+    resolution = resolve_conflict(deployment(), [cause], interactive=["our-*"])
+    assert resolution is not None
+    assert resolution.taken
+
+
+def test_a_port_is_found_by_the_protocol_that_the_server_fills_in() -> None:
+    obj = {"spec": {"ports": [{"port": 80, "name": "http"}, {"port": 80, "protocol": "UDP"}]}}
+    assert remove_field(obj, '.spec.ports[port=80,protocol="TCP"].name')
+    assert obj["spec"]["ports"][0] == {"port": 80}

@@ -8,8 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -339,12 +345,171 @@ def test_what_was_deleted_is_made_again() -> None:
     assert actions(planned)["logging"] == "drifted"
 
 
-def test_what_others_added_is_looked_at_and_is_nothing_to_do() -> None:
+def told(planned: Result, component: str = "logging") -> list[tuple[str, str, str]]:
+    """What the plan says that others have done: field, manager and what becomes of it."""
+    [found] = [one for one in planned["plan"]["components"] if one["name"] == component]
+    return [(one["field"], one["manager"], one["outcome"]) for one in found["drift"]]
+
+
+def as_controller(someone: Deployer, name: str, patch: dict[str, Any], manager: str = "operator") -> None:
+    someone.cluster.with_field_manager(manager).patch("v1", "ConfigMap", name, "kyma-system", patch)
+
+
+def test_who_has_changed_what_is_told_and_it_is_restored() -> None:
+    someone = deployed()
+    edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+    planned = someone.plan()
+    assert told(planned) == [("data.level", "kubectl-edit", "restored")]
+    [logging] = [one for one in planned["plan"]["components"] if one["name"] == "logging"]
+    assert logging["drift"][0]["time"]
+    assert planned["summary"][0] == "Kyma 2.9:"
+    assert any("data.level was changed by kubectl-edit" in line for line in planned["summary"])
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert found is not None
+    assert found["data"] == {"level": "info"}
+    record = someone.record()["status"]["components"]["logging"]
+    assert [one["field"] for one in record["drift"]] == ["data.level"]
+    assert record["warnings"] == []
+
+
+def test_what_others_added_is_told_once_and_stays() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
     planned = someone.plan()
     assert set(actions(planned).values()) == {"unchanged"}
-    assert not planned["plan"]["needed"]
+    assert (planned["changed"], planned["plan"]["needed"]) == (False, False)
+    assert told(planned) == [("metadata.labels.team", "kubectl-edit", "kept")]
+    assert "metadata.labels.team was added by kubectl-edit" in planned["summary"][1]
+    assert someone.deploy()["changed"] is False
+    assert someone.results[-1]["changed"] is False
+    someone.materials.unreadable = True
+    with only_reads(memory(someone)):
+        assert someone.deploy()["summary"] == ["Kyma 2.9: nothing to do, 10 objects as deployed"]
+
+
+def test_what_a_controller_took_is_ceded_told_once_and_taken_by_force() -> None:
+    someone = deployed()
+    as_controller(someone, "settings", {"data": {"level": "its own"}})
+    planned = someone.deploy()
+    assert told(planned) == [("data.level", "operator", "ceded")]
+    assert not planned["changed"]
+    someone.materials.unreadable = True
+    assert someone.deploy()["plan"]["noted"] == {}
+    someone.materials.unreadable = False
+    # An upgrade leaves it too, without a word.
+    someone.materials.given = kyma("2.10", level="debug")
+    assert told(someone.plan()) == []
+    assert someone.deploy()["state"] == "succeeded"
+    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert found is not None
+    assert found["data"] == {"level": "its own"}
+    someone.options = {"force_conflicts": True}
+    planned = someone.plan()
+    assert told(planned) == [("data.level", "operator", "restored")]
+    someone.carry_out(planned)
+    assert changes(planned, "logging") == {"ConfigMap settings": ("change", ["data.level"])}
+    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert found is not None
+    assert found["data"] == {"level": "debug"}
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_whom_to_take_fields_back_from_is_a_setting() -> None:
+    someone = deployed()
+    as_controller(someone, "settings", {"data": {"level": "x"}}, "our-portal")
+    someone.options = {"interactive_managers": ["our-*"]}
+    assert told(someone.plan()) == [("data.level", "our-portal", "restored")]
+
+
+def test_what_others_added_goes_only_where_the_user_is_strict() -> None:
+    someone = deployed()
+    addition = {"metadata": {"labels": {"team": "a"}}, "data": {"more": "1"}}
+    edit(someone, "v1", "ConfigMap", "settings", addition)
+    someone.deploy()
+    someone.options = {"strict_drift": True}
+    planned = someone.plan()
+    assert told(planned) == [
+        ("data.more", "kubectl-edit", "removed"),
+        ("metadata.labels.team", "kubectl-edit", "removed"),
+    ]
+    assert changes(planned, "logging") == {
+        "ConfigMap settings": ("change", ["metadata.labels", "data.more"]),
+    }
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert found is not None
+    assert found["data"] == {"level": "info"}
+    assert "labels" not in found["metadata"]
+    someone.materials.unreadable = True
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_what_was_removed_by_hand_comes_back_and_nobody_is_blamed() -> None:
+    someone = deployed()
+    edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": None}})
+    someone.cluster.delete("apps/v1", "Deployment", "loki", "kyma-system")
+    assert sorted(told(someone.plan())) == [("", "", "restored"), ("data.level", "", "restored")]
+
+
+def test_what_changes_while_it_is_noted_is_looked_at_again() -> None:
+    someone = deployed()
+    edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
+
+    def meddle(task: str) -> None:
+        if task == "run":
+            edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+
+    someone.before = meddle
+    assert not someone.deploy()["plan"]["needed"]
+    assert told(someone.plan()) == [("data.level", "kubectl-edit", "restored")]
+
+
+def test_nothing_is_noted_over_another_deployment() -> None:
+    someone = deployed()
+    edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
+    old = someone.plan()
+    someone.materials.given = kyma("2.10", level="debug")
+    someone.deploy()
+    with only_reads(memory(someone)):
+        someone.task(run.DEFINITION, state="noted", plan=old["plan"])
+        someone.task(run.DEFINITION, state="noted", plan=someone.plan()["plan"], check_mode=True)
+
+
+def test_what_helm_or_a_client_side_apply_made_is_ours_and_what_the_release_dropped_goes() -> None:
+    old = config_map("settings", level="info", gone="1")
+    old["metadata"]["namespace"] = "kyma-system"
+    label = {"metadata": {"labels": {"team": "a"}}}
+    for maker in ("helm", "kubectl-client-side-apply"):
+        someone = deployer(kyma())
+        place = {"name": "kyma-system", "labels": {"x": "y"}}
+        by_hand = someone.cluster.with_field_manager("kubectl-client-side-apply")
+        by_hand.create({"apiVersion": "v1", "kind": "Namespace", "metadata": place})
+        someone.cluster.with_field_manager(maker).create(old)
+        as_controller(someone, "settings", label)
+        planned = someone.plan()
+        assert told(planned) == [("", maker, "adopted"), ("metadata.labels.team", "operator", "kept")]
+        assert changes(planned, "logging")["ConfigMap settings"] == ("change", ["data.gone"])
+        assert someone.carry_out(planned)["state"] == "succeeded"
+        found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+        assert found is not None
+        assert found["data"] == {"level": "info"}
+        assert {m["manager"] for m in found["metadata"]["managedFields"]} == {FIELD_MANAGER, "operator"}
+        namespace = someone.cluster.get("v1", "Namespace", "kyma-system")
+        assert namespace is not None
+        assert namespace["metadata"]["labels"]["x"] == "y"
+        someone.materials.unreadable = True
+        assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_person_who_applies_our_object_by_hand_does_not_make_it() -> None:
+    someone = deployed()
+    by_hand = someone.cluster.with_field_manager("kubectl-client-side-apply")
+    by_hand.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "x", "more": "1"}})
+    assert told(someone.plan()) == [
+        ("data.level", "kubectl-client-side-apply", "restored"),
+        ("data.more", "kubectl-client-side-apply", "kept"),
+    ]
 
 
 def test_a_person_who_edits_during_the_run_is_noticed_by_the_next_plan() -> None:
@@ -378,13 +543,36 @@ def test_an_autoscaler_may_scale() -> None:
     memory(someone).on_write(_autoscaler_is_able)
     assert someone.deploy()["state"] == "succeeded"
     controller.patch("apps/v1", "Deployment", "loki", "kyma-system", {"spec": {"replicas": 4}})
-    planned = someone.plan()
+    planned = someone.deploy()
     assert set(actions(planned).values()) == {"unchanged"}
+    assert told(planned) == [("spec.replicas", "kube-controller-manager", "ceded")]
+    assert told(someone.plan()) == []
     someone.materials.given = release("2.10", {"logging": [deployment("loki", "nginx:2"), autoscaler]})
     assert someone.deploy()["state"] == "succeeded"
     found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
     assert found is not None
     assert found["spec"]["replicas"] == 4
+
+
+def test_an_autoscaler_that_somebody_brings_along_keeps_what_there_is() -> None:
+    someone = deployer(release("2.9", {"logging": [deployment("loki", replicas=3)]}))
+    assert someone.deploy()["state"] == "succeeded"
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "loki"}
+    autoscaler: Object = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "by-hand", "namespace": "kyma-system"},
+        "spec": {"maxReplicas": 5, "scaleTargetRef": target},
+    }
+    someone.cluster.with_field_manager("kubectl-create").create(autoscaler)
+    someone.materials.given = release("2.10", {"logging": [deployment("loki", "nginx:2", replicas=2)]})
+    planned = someone.plan()
+    # To leave replicas out while nobody else holds it would set it to 1.
+    assert changes(planned, "logging")["Deployment loki"][1] == ["spec.template.spec.containers[main].image"]
+    someone.carry_out(planned)
+    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert found is not None
+    assert found["spec"]["replicas"] == 3
 
 
 def _autoscaler_is_able(cluster: Any, event: Any) -> None:

@@ -23,6 +23,7 @@ POLICY_SPEC: ArgumentSpec = {
     "force_conflicts": {"type": "bool", "default": False},
     "interactive_managers": {"type": "list", "elements": "str", "default": list(INTERACTIVE_MANAGERS)},
     "strict_drift": {"type": "bool", "default": False},
+    "takeover": {"type": "bool", "default": False},
 }
 MIGRATING_SPEC: ArgumentSpec = {
     **MIGRATION_SPEC,
@@ -39,4 +40,5 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
         force_conflicts=params["force_conflicts"],
         interactive_managers=tuple(params["interactive_managers"]),
         strict_drift=params["strict_drift"],
+        takeover=params["takeover"],
     )

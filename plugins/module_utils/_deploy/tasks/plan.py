@@ -27,7 +27,6 @@ def plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
-        params["takeover"],
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
     )
@@ -57,7 +56,6 @@ DEFINITION = TaskDefinition(
         **DEPLOY_SPEC,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
-        "takeover": {"type": "bool", "default": False},
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
     },
