@@ -62,6 +62,22 @@ options:
         own. That goes back to the cluster's version, or to a release that may follow it.
     type: bool
     default: false
+  hops:
+    description:
+      - What to do where O(release) can't follow the cluster's one directly.
+      - With V(auto) the shortest way over releases at hand is planned. The plan of the first hop is exact,
+        and is the one that can be carried out. What comes after it is provisional.
+    type: str
+    choices: [refuse, auto]
+    default: refuse
+  release_catalog:
+    description:
+      - Where releases lie that the way may lead over. Each entry is a folder with a release per version, or a
+        release, or a dictionary of C(release), C(checksum) and C(version).
+      - Where it is empty, the folder in which O(release) lies.
+    type: list
+    elements: raw
+    default: []
 seealso:
   - module: kyma.lifecycle.run
   - module: kyma.lifecycle.component
@@ -275,6 +291,16 @@ plan:
       description: What can't go back of a deployment that is given up.
       type: list
       elements: str
+    hops:
+      description:
+        - The releases of the way, each as the options that the tasks of its run need, C(release),
+          C(release_checksum), C(release_version) and C(profile). This plan is that of the first one.
+      type: list
+      elements: dict
+    later:
+      description: The provisional plans of the hops after this one, each like this one.
+      type: list
+      elements: dict
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION

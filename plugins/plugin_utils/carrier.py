@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options impor
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
+    CATALOG,
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
 )
@@ -116,6 +118,7 @@ class Carrier(ActionBase):
             migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
             migration_collections=tuple(params.get("migration_collections") or ()),
             bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP, lambda text: self._say(text, task_vars)),
+            catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
         )
 
     def ship(self, arguments: Arguments, task_vars: TaskVars, *, background: bool, **more: str) -> Result:
@@ -155,6 +158,9 @@ class Carrier(ActionBase):
 
         if self._sends_release(params):
             self._transfer_file(str(materials.release_bundle()), path_of(RELEASE_BUNDLE))
+            catalog = send_catalog(materials, lambda file, name: self._transfer_file(file, path_of(name)))
+            if catalog:
+                self._transfer_data(path_of(CATALOG), catalog)
         if self.definition.needs_migrations:
             self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())
         if not remote:
@@ -182,6 +188,28 @@ class Carrier(ActionBase):
         finally:
             os.environ.clear()
             os.environ.update(before)
+
+
+def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], object]) -> bytes:
+    """Send the other releases at hand along, and answer with their list; empty where there are none.
+
+    Args:
+        materials: of the task.
+        send: takes a file's path and its name in the task's folder.
+    """
+    listed: list[dict[str, Any]] = []
+    for one, bundle in materials.bundles_at_hand():
+        name = f"{len(listed)}.{RELEASE_BUNDLE}"
+        send(str(bundle), name)
+        listed.append(
+            {
+                "version": one.version,
+                "upgrades_from": list(one.upgrades_from),
+                "options": dict(one.options),
+                "bundle": name,
+            }
+        )
+    return json.dumps(listed).encode() if listed else b""
 
 
 KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")

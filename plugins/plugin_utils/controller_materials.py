@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    AtHand,
+    Materials,
+    MigrationSet,
+)
 
 
 class Bundles(Protocol):
@@ -35,6 +40,7 @@ class ControllerMaterials(Materials):
         migration_folders: folders of the user's own, which need not exist.
         migration_collections: collections with migrations of their own.
         bundles: where a release that was rendered is kept for the tasks after this one.
+        catalog: places of other releases that an upgrade may lead over, or None where it may not.
     """
 
     def __init__(
@@ -44,11 +50,13 @@ class ControllerMaterials(Materials):
         migration_folders: Sequence[str] = (),
         migration_collections: Sequence[str] = (),
         bundles: Bundles | None = None,
+        catalog: Sequence[str | Mapping[str, Any]] | None = None,
     ) -> None:
         self._asked = request
         self._folders = tuple(migration_folders)
         self._collections = tuple(migration_collections)
         self._bundles = bundles
+        self._catalog = catalog
 
     def fingerprint(self) -> str:
         """See Materials."""
@@ -65,6 +73,16 @@ class ControllerMaterials(Materials):
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_component
 
         return load_component(self._request, component).objects
+
+    def at_hand(self) -> Sequence[AtHand]:
+        """See Materials."""
+        return [one for one, _materials in self._others]
+
+    def bundles_at_hand(self) -> Iterator[tuple[AtHand, Path]]:
+        """The other releases at hand as files, without those that can't be read: they may not be needed."""
+        for one, materials in self._others:
+            with contextlib.suppress(LifecycleError):
+                yield one, materials.release_bundle()
 
     def migrations(self) -> MigrationSet:
         """See Materials."""
@@ -88,6 +106,23 @@ class ControllerMaterials(Materials):
         if self._asked is None:
             raise NoRelease("no release is named: set the option release to a directory, an archive or a URL")
         return self._asked
+
+    @cached_property
+    def _others(self) -> list[tuple[AtHand, ControllerMaterials]]:
+        if self._catalog is None:
+            return []
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.catalog import read_catalog
+
+        others: list[tuple[AtHand, ControllerMaterials]] = []
+        for one in read_catalog(self._catalog, self._request):
+            materials = ControllerMaterials(one.request, bundles=self._bundles)
+            options = {
+                "release": one.request.source,
+                "release_checksum": one.request.checksum,
+                "release_version": one.request.version,
+            }
+            others.append((AtHand(one.version, one.upgrades_from, options, materials), materials))
+        return others
 
     @cached_property
     def _fingerprint(self) -> str:

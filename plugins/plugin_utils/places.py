@@ -90,11 +90,20 @@ def find_paths(
     for option in PATH_LISTS:
         if params.get(option):
             found[option] = [places.find(path, option) for path in params[option]]
+    if params.get("release_catalog"):
+        found["release_catalog"] = [_entry_found(entry, places) for entry in params["release_catalog"]]
     if "values_files" in found:
         found["values_files"] = [decrypted(path) for path in found["values_files"]]
     if local_connection:
         found.update(_connection_paths(params, places, decrypted))
     return found
+
+
+def _entry_found(entry: Any, places: Places) -> Any:
+    """An entry of a catalog with a path that is right from anywhere; what is none is left for its reader."""
+    if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
+        return {**entry, "release": places.find(entry["release"], "release_catalog")}
+    return places.find(entry, "release_catalog") if isinstance(entry, str) else entry
 
 
 def _connection_paths(

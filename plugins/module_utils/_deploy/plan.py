@@ -28,6 +28,7 @@ class PlanRequest:
         migration_roles: the same, for where a migration of the component is needed.
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether a deployment that was begun may be given up for another release.
+        hops: whether the way may lead over other releases at hand.
     """
 
     policy: Policy
@@ -35,6 +36,7 @@ class PlanRequest:
     migration_roles: Mapping[str, str] = field(default_factory=dict)
     alone: tuple[str, ...] = ()
     abandon: bool = False
+    hops: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,8 @@ class Plan:
         grants: roles for the rights that are missing, as YAML to apply; empty where none is.
         alone: the components that are deployed alone, so that the cluster's version stays; mostly empty.
         stays: where a deployment is abandoned, what of it can't go back, each in a sentence.
+        hops: where the way leads over several releases, the options that name each; the last one's are empty.
+        later: the provisional plans of the hops after this one.
     """
 
     version: str
@@ -236,6 +240,8 @@ class Plan:
     grants: str = ""
     alone: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
+    hops: tuple[Mapping[str, str], ...] = ()
+    later: tuple[Plan, ...] = ()
 
     @property
     def needed(self) -> bool:
@@ -270,6 +276,8 @@ class Plan:
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),
+            "hops": [dict(hop) for hop in self.hops],
+            "later": [plan.as_result() for plan in self.later],
         }
 
     def _noted(self) -> dict[str, Any]:
@@ -280,7 +288,7 @@ class Plan:
         return {one.name: [entry_to(entry) for entry in one.noted] for one in self.components if one.noted}
 
     def diff(self) -> list[dict[str, str]]:
-        """Everything that would be written, as an Ansible diff."""
+        """Everything that would be written, as an Ansible diff; that of later hops is provisional."""
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 
         changes: list[ObjectChange] = []
@@ -288,7 +296,15 @@ class Plan:
             changes += migration.writes
         for component in self.components:
             changes += component.changes
-        return [diff_of(change.before, change.after) for change in changes]
+        diffs = [diff_of(change.before, change.after) for change in changes]
+        for plan in self.later:
+            for one in plan.diff():
+                headers = {key: f"{one[key]} ({plan.version}, provisional)" for key in _HEADERS}
+                diffs.append({**one, **headers})
+        return diffs
+
+
+_HEADERS = ("before_header", "after_header")
 
 
 def count_words(changes: Sequence[ObjectChange]) -> str:
@@ -309,7 +325,8 @@ def summary_of(plan: Plan) -> list[str]:
         nothing = f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"
         return [nothing, *(line for component in plan.components for line in _found(component))]
     only = f", {', '.join(plan.alone)} alone" if plan.alone else ""
-    lines = [f"Kyma {way}{profile}{only}:"]
+    hop = f", hop 1 of {len(plan.later) + 1}, exact" if plan.later else ""
+    lines = [f"Kyma {way}{profile}{only}{hop}:"]
     lines += [f"  abandons  {what}" for what in plan.stays]
     for migration in plan.migrations:
         if migration.verdict == "needed":
@@ -331,6 +348,11 @@ def summary_of(plan: Plan) -> list[str]:
     unchanged = sum(1 for component in plan.components if component.action == "unchanged")
     if unchanged:
         lines.append(f"  unchanged {unchanged} components")
+    for number, later in enumerate(plan.later, 2):
+        title, *rest = summary_of(later)
+        note = f"hop {number} of {len(plan.later) + 1}, provisional: planned again when it is its turn"
+        lines += [f"{title.removesuffix(':')}, {note}:", *rest]
+        lines += [f"  blocked?  {blocker}" for blocker in later.blockers]
     return lines
 
 

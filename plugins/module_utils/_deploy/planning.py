@@ -47,6 +47,10 @@ def make_plan(
             strays = migrating.strays(found.files, observed.inventories)
             return _nothing_to_do(observed, verdicts, found, strays, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
+    if request.hops and not request.alone:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hops import plan_way
+
+        return plan_way(cluster, materials, request, found, migrating, observed)
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 
     return Rehearsal(cluster, materials.release(), request, found, migrating, observed, digest).plan()

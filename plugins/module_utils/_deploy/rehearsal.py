@@ -115,6 +115,7 @@ class Rehearsal:
         migrating: those that take part.
         observed: what the cluster remembers.
         digest: of the release.
+        after: the rehearsal of what is deployed before this release; it is taken as done.
     """
 
     def __init__(
@@ -126,9 +127,11 @@ class Rehearsal:
         migrating: Migrating,
         observed: Observed,
         digest: str,
+        *,
+        after: Rehearsal | None = None,
     ) -> None:
         self._cluster = cluster
-        self._overlay = DryRunCluster(cluster)
+        self._overlay: DryRunCluster = after._overlay if after else DryRunCluster(cluster)
         self._release = release
         self._request = request
         self._found = found
@@ -139,10 +142,15 @@ class Rehearsal:
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
         self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
         self._verdicts: list[MigrationPlan] = []
-        self._known: dict[Ref, Object | None] = {}
+        self._known: dict[Ref, Object | None] = dict(after._known) if after else {}
         self._met: dict[Ref, Object] = {}
         self._brought = _kinds_of(self._desired)
         self._autoscaled = self._desired.autoscaled | read_autoscaled(cluster)
+
+    @property
+    def desired(self) -> Desired:
+        """The release as it is to be."""
+        return self._desired
 
     def plan(self) -> Plan:
         """Rehearse, and put together what was learnt."""

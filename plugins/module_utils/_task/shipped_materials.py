@@ -12,9 +12,14 @@ from pathlib import Path
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    AtHand,
+    Materials,
+    MigrationSet,
+)
 
 RELEASE_BUNDLE = "release.bundle"
+CATALOG = "catalog.json"
 MIGRATIONS_ARCHIVE = "migrations.zip"
 
 
@@ -25,8 +30,9 @@ class NotSent(LifecycleError):
 class ShippedMaterials(Materials):
     """Materials in a module's ``workdir``."""
 
-    def __init__(self, workdir: str | None) -> None:
+    def __init__(self, workdir: str | None, bundle: str = RELEASE_BUNDLE) -> None:
         self._workdir = workdir
+        self._bundle = bundle
 
     def fingerprint(self) -> str:
         """See Materials."""
@@ -40,6 +46,22 @@ class ShippedMaterials(Materials):
         """See Materials."""
         return self._release.content[component].objects
 
+    def at_hand(self) -> Sequence[AtHand]:
+        """See Materials."""
+        if not self._workdir or not Path(self._workdir, CATALOG).exists():
+            return ()
+        import json
+
+        return [
+            AtHand(
+                one["version"],
+                tuple(one["upgrades_from"]),
+                one["options"],
+                ShippedMaterials(self._workdir, one["bundle"]),
+            )
+            for one in json.loads(Path(self._workdir, CATALOG).read_text())
+        ]
+
     def migrations(self) -> MigrationSet:
         """See Materials."""
         return self._migrations
@@ -48,7 +70,7 @@ class ShippedMaterials(Materials):
     def _release(self) -> Release:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
 
-        return read_bundle_file(self._path(RELEASE_BUNDLE, "no release: set the option release"))
+        return read_bundle_file(self._path(self._bundle, "no release: set the option release"))
 
     @cached_property
     def _migrations(self) -> MigrationSet:

@@ -32,6 +32,23 @@ class MigrationSet:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class AtHand:
+    """A release that the user has beside the one that is wanted.
+
+    Attributes:
+        version: of the release.
+        upgrades_from: the versions that it may follow; empty means the previous minor.
+        options: those that name it in a task: ``release``, ``release_checksum``, ``release_version``.
+        materials: to read it.
+    """
+
+    version: str
+    upgrades_from: tuple[str, ...]
+    options: Mapping[str, str]
+    materials: Materials
+
+
 class Materials(ABC):
     """What comes from the controller: the release and the migrations, each read only when asked for."""
 
@@ -46,6 +63,10 @@ class Materials(ABC):
     @abstractmethod
     def content(self, component: str) -> Sequence[Object]:
         """The manifests of one component, read alone where that is cheaper than the whole release."""
+
+    def at_hand(self) -> Sequence[AtHand]:
+        """Other releases that an upgrade may lead over; none where the user does not ask for that."""
+        return ()
 
     @abstractmethod
     def migrations(self) -> MigrationSet:

@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    AtHand,
     Materials,
     MigrationSet,
     Result,
@@ -75,6 +76,13 @@ class FakeMaterials(Materials):
     problems: tuple[str, ...] = ()
     unreadable: bool = False
     read: list[str] = field(default_factory=list)
+    others: tuple[Release, ...] = ()
+
+    def at_hand(self) -> Sequence[AtHand]:
+        return [
+            AtHand(one.version, one.upgrades_from, {"release": one.version}, FakeMaterials(one))
+            for one in self.others
+        ]
 
     def fingerprint(self) -> str:
         return f"fingerprint of {self.given.digest}"

@@ -29,6 +29,7 @@ def plan(task: Task) -> Result:
         params["migration_roles"],
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
+        hops=params["hops"] == "auto",
     )
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
     if made.blockers:
@@ -58,6 +59,8 @@ DEFINITION = TaskDefinition(
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
+        "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
+        "release_catalog": {"type": "list", "elements": "raw", "default": []},
     },
     needs_release=True,
     needs_migrations=True,

@@ -1,0 +1,85 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planning a way of several releases: the first hop exactly, what comes after it on what that would leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, intended
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, Plan, PlanRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+
+
+@dataclass(frozen=True)
+class _Stop:
+    version: str
+    upgrades_from: tuple[str, ...]
+    materials: Materials
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan_way(
+    cluster: Cluster,
+    materials: Materials,
+    request: PlanRequest,
+    found: MigrationSet,
+    migrating: Migrating,
+    observed: Observed,
+) -> Plan:
+    """Plan a deployment that may lead over other releases at hand.
+
+    The plan of the first hop is the answer, and has those of the others as ``later``.
+
+    Raises:
+        LifecycleError: a release on the way can't be read, or the cluster doesn't answer.
+    """
+    installation = observed.installation
+    release = materials.release()
+    wanted = _Stop(release.version, release.upgrades_from, materials)
+    at_hand = [_Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.at_hand()]
+    target = installation.version if request.abandon else installation.target
+    way = way_to(wanted, at_hand, installation.version, target)
+    plans: list[Plan] = []
+    before: Rehearsal | None = None
+    for stop in way or [wanted]:
+        digest, release = stop.materials.fingerprint(), stop.materials.release()
+        rehearsal = Rehearsal(cluster, release, request, found, migrating, observed, digest, after=before)
+        plans.append(rehearsal.plan())
+        if plans[0].blockers:
+            break
+        observed, before = after(observed, rehearsal.desired, release, digest), rehearsal
+    first = plans[0]
+    if way is None and first.blockers:
+        there = ", ".join(one.version for one in at_hand) or "none"
+        missing = f"kyma_hops=auto finds no way: the releases at hand are {there} (kyma_release_catalog)"
+        return replace(first, blockers=(*first.blockers, Blocker("", missing)))
+    options = tuple(stop.options for stop in way or [wanted])
+    return replace(first, hops=options, later=tuple(plans[1:]))
+
+
+def after(observed: Observed, desired: Desired, release: Release, digest: str) -> Observed:
+    """What a cluster will remember when a release is deployed completely."""
+    installation = replace(
+        observed.installation,
+        version=release.version,
+        target=release.version,
+        profile=release.profile,
+        digest=digest,
+        components=tuple(desired.components),
+    )
+    inventories: dict[str, Inventory] = dict(observed.inventories)
+    for name, component in desired.components.items():
+        known = inventories.get(name)
+        intent = intended(known, name, component.entry.namespace, component.objects)
+        inventories[name] = replace(intent, version=release.version, digest=component.digest, release=digest)
+    return replace(observed, installation=installation, inventories=inventories)

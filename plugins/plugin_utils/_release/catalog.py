@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the releases that an upgrade may lead over, and which versions they are; none of them is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import layout_of
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
+    Declared,
+    parse_release_file,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
+    archive_name,
+    directory_source,
+    is_url,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import version_in_name
+
+_KEYS = ("release", "checksum", "version")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A release of a catalog.
+
+    Attributes:
+        request: where it lies; all else as for the release that is wanted.
+        version: of it.
+        upgrades_from: the versions that it may follow; empty means the previous minor.
+    """
+
+    request: ReleaseRequest
+    version: str
+    upgrades_from: tuple[str, ...] = ()
+
+
+def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequest) -> list[Listed]:
+    """The releases that a catalog lists, and those in the folders that it lists.
+
+    Args:
+        entries: paths and URLs of releases and of folders of releases, each as text or as a mapping with
+            ``release``, ``checksum`` and ``version``. Where there is none, the folder of the wanted release.
+        wanted: the release that an upgrade is to come to.
+
+    Raises:
+        ReleaseError: something is wrong with a release that is listed by itself.
+    """
+    listed = list(entries)
+    if not listed and not is_url(wanted.source):
+        listed = [str(Path(wanted.source).expanduser().absolute().parent)]
+    found = [one for entry in listed for one in _releases_of(_asked(entry), wanted)]
+    return list({one.version: one for one in reversed(found)}.values())[::-1]
+
+
+def _asked(entry: str | Mapping[str, Any]) -> dict[str, str]:
+    asked = {"release": entry} if isinstance(entry, str) else dict(entry)
+    if set(asked) - set(_KEYS) or not asked.get("release"):
+        raise refusal(
+            f"release_catalog: {entry!r} is neither the place of a release"
+            f" nor a mapping of {', '.join(_KEYS)}"
+        )
+    return {key: str(value) for key, value in asked.items()}
+
+
+def _releases_of(asked: Mapping[str, str], wanted: ReleaseRequest) -> Iterator[Listed]:
+    path = Path(asked["release"]).expanduser()
+    if not is_url(asked["release"]) and path.is_dir() and layout_of(path).component_list() is None:
+        for child in sorted(path.iterdir()):
+            try:
+                yield _listed({"release": str(child)}, wanted)
+            except (ReleaseError, OSError):
+                # A folder of releases may hold anything else, and releases that nobody asks for.
+                continue
+    else:
+        yield _listed(asked, wanted)
+
+
+def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> Listed:
+    source = asked["release"]
+    version = asked.get("version", "").removeprefix("v")
+    request = replace(wanted, source=source, checksum=asked.get("checksum", ""), version=version)
+    root = Path(source).expanduser()
+    declared = Declared()
+    if is_url(source) or not root.is_dir():
+        version = version or version_in_name(archive_name(request))
+    else:
+        layout = layout_of(root)
+        if layout.component_list() is None:
+            raise refusal("there is no components.yaml (or .yml, .json)", source)
+        file = layout.release_file()
+        declared = parse_release_file(read_text(file, str(file)), str(file)) if file else declared
+        version = declared.version or version or directory_source(root, source).version()
+    if not version:
+        raise refusal("release_catalog: nothing tells which version this is", source)
+    return Listed(request, version, declared.upgrades_from)
