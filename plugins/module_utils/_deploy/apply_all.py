@@ -31,6 +31,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 
+CRD = "CustomResourceDefinition"
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -61,11 +63,13 @@ class AppliedAll:
         applied: what the server accepted.
         refused: what it did not; after a rank with a refusal a run goes no further.
         left: objects that were not tried any more.
+        wide: definitions that were given more versions than the release has, for as long as the run takes.
     """
 
     applied: tuple[Applied, ...]
     refused: tuple[Refusal, ...]
     left: tuple[Ref, ...] = ()
+    wide: tuple[Ref, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
@@ -113,22 +117,32 @@ def apply_objects(
 
     def attempt(obj: Object) -> Applied | Refusal:
         try:
-            return apply_object(cluster, obj, policy, waits.until_gone, known)
+            intent = _widened(cluster, obj) if obj["kind"] == CRD else obj
+            if intent is not obj:
+                wide.append(ref_of(obj))
+            return apply_object(cluster, intent, policy, waits.until_gone, known)
         except ClusterError as error:
             return Refusal(ref_of(obj), error)
 
     applied: list[Applied] = []
     refused: list[Refusal] = []
+    wide: list[Ref] = []
     ranks = by_rank(objects)
     for position, rank in enumerate(ranks):
         if (refused and not keep_going) or cancelled():
             left = tuple(ref_of(obj) for later in ranks[position:] for obj in later)
-            return AppliedAll(tuple(applied), tuple(refused), left)
+            return AppliedAll(tuple(applied), tuple(refused), left, tuple(wide))
         for answer in side_by_side(attempt, rank):
             if isinstance(answer, Applied):
                 applied.append(answer)
             else:
                 refused.append(answer)
         if rank_of(rank[0]) == CRD_RANK and not refused:
-            waits.until_served([one.object for one in applied if one.ref.kind == "CustomResourceDefinition"])
-    return AppliedAll(tuple(applied), tuple(refused))
+            waits.until_served([one.object for one in applied if one.ref.kind == CRD])
+    return AppliedAll(tuple(applied), tuple(refused), (), tuple(wide))
+
+
+def _widened(cluster: Cluster, crd: Object) -> Object:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.crd_versions import widened
+
+    return widened(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))
