@@ -36,9 +36,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotRehearsable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    CRD,
     NAMESPACE,
     Kind,
     built_in_kinds,
+    is_a,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.overlay import Change, Overlay
@@ -324,6 +326,7 @@ class DryRunCluster(Cluster):
             there is None
             or there["apiVersion"] != after["apiVersion"]
             or there["metadata"].get("uid") != after["metadata"].get("uid")
+            or (is_a(ref, CRD) and there.get("status") != after.get("status"))
             or not self._overlay.has_real_surroundings(ref, kind, depends_on(named))
         ):
             return None

@@ -149,6 +149,7 @@ class ComponentWork:
             objects=len(self._component.objects),
             migrations=tuple(self._migrations),
             warnings=tuple(self._warnings),
+            wide=tuple(ref.name for ref in self._applied.wide),
             component_version=self._component.entry.version or "",
             findings=tuple(news(self._applied.findings, self._known)),
         )
@@ -267,7 +268,8 @@ class ComponentWork:
             intent,
             live,
             version=self._place.version,
-            digest=self._component.digest,
+            # It is not complete before its definitions are as the release has them: see narrowing.py.
+            digest="" if self._applied.wide else self._component.digest,
             component_version=self._component.entry.version or "",
             release=self._place.fingerprint,
             held=self._applied.held,

@@ -30,11 +30,13 @@ class ComponentOutcome:
         state: ``succeeded``, ``failed``, ``not started`` or ``cancelled``.
         error: what failed, on which object, why; empty unless it failed or was not started.
         seconds: how long it took altogether.
-        phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as it came.
+        phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as it came, and of ``narrow``
+            where definitions had to be narrowed.
         created, changed, replaced: how many objects.
         objects: how many objects it consists of.
         migrations: what came of its migrations, as they stand in results.
         warnings: what a person should know.
+        wide: names of definitions that have more versions than the release's, until the run is over.
         component_version: the component's own version, or empty.
         findings: what others have done to its objects and was not told before.
     """
@@ -50,6 +52,7 @@ class ComponentOutcome:
     objects: int = 0
     migrations: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
+    wide: tuple[str, ...] = ()
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
 
@@ -67,6 +70,7 @@ class ComponentOutcome:
             "replaced": self.replaced,
             "objects": self.objects,
             "warnings": list(self.warnings),
+            "wide": list(self.wide),
             "drift": [finding.as_result() for finding in self.findings],
         }
 

@@ -307,6 +307,35 @@ class Plan:
 _HEADERS = ("before_header", "after_header")
 
 
+def with_later_changes(
+    components: Sequence[ComponentPlan], later: Sequence[ObjectChange], component: str
+) -> list[ComponentPlan]:
+    """Components after objects were changed once more at the end of the run.
+
+    Args:
+        components: as they were planned.
+        later: what changes at the end.
+        component: which one tells of objects that have changed only then.
+    """
+    last = {change.ref: change for change in later}
+    found: list[ComponentPlan] = []
+    for one in components:
+        changes = [_and_then(change, last.pop(change.ref, None)) for change in one.changes]
+        # What comes to be as it was before is no change.
+        real = tuple(change for change in changes if change.action != "change" or change.fields)
+        found.append(replace(one, changes=real))
+    return [
+        replace(one, changes=(*one.changes, *last.values())) if one.name == component else one
+        for one in found
+    ]
+
+
+def _and_then(change: ObjectChange, later: ObjectChange | None) -> ObjectChange:
+    if later is None or change.before is None:
+        return change
+    return replace(change, after=later.after, unverified=change.unverified or later.unverified)
+
+
 def count_words(changes: Sequence[ObjectChange]) -> str:
     """``14 to create, 2 to change``, or ``no object changes``."""
     counts: dict[str, int] = {}

@@ -53,6 +53,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     granting_roles,
     is_escalation,
     list_right,
+    narrowing_rights,
     records_rights,
     refused_right,
     rights_problem,
@@ -75,6 +76,7 @@ class Intended:
         components: those that take part, with what would become of their objects.
         met: live objects that would be written.
         writes: what migrations would write.
+        wide: definitions that would have to be narrowed at the end.
         observed: what the cluster remembers.
         served: what is served of a kind, the release's own CRDs included.
         takeover: whether objects of other tools may be taken over.
@@ -83,6 +85,7 @@ class Intended:
     components: Sequence[tuple[DesiredComponent, ComponentPlan]]
     met: Mapping[Ref, Object]
     writes: Sequence[ObjectChange]
+    wide: Sequence[Object]
     observed: Observed
     served: Resources
     takeover: bool
@@ -173,6 +176,8 @@ def _needed(intended: Intended) -> set[Right]:
             needed |= delete_rights(change.before["apiVersion"], change.ref, served)
         elif change.after is not None:
             needed |= apply_rights(change.after, change.action, served)
+    for crd in intended.wide:
+        needed |= narrowing_rights(crd)
     return needed
 
 

@@ -17,7 +17,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    KindNotServed,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import (
     going_back,
@@ -62,6 +65,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     ObjectChange,
     Plan,
     PlanRequest,
+    with_later_changes,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
@@ -145,6 +149,7 @@ class Rehearsal:
         self._known: dict[Ref, Object | None] = dict(after._known) if after else {}
         self._met: dict[Ref, Object] = {}
         self._brought = _kinds_of(self._desired)
+        self._wide: list[tuple[str, Object]] = []
         self._autoscaled = self._desired.autoscaled | read_autoscaled(cluster)
 
     @property
@@ -158,6 +163,7 @@ class Rehearsal:
         self._migrate(GLOBAL, Phase.PRE)
         planned = {one.name: one for wave in self._waves() for one in self._wave(wave)}
         components = [planned[name] for name in self._desired.components if name in planned]
+        components = self._narrowed(components)
         self._migrate(GLOBAL, Phase.POST)
         notes, grants = self._preflight(components)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
@@ -187,6 +193,19 @@ class Rehearsal:
             stays=self._what_stays(),
         )
 
+    def _narrowed(self, components: list[ComponentPlan]) -> list[ComponentPlan]:
+        """Rehearse how definitions end that were given more versions than the release has."""
+        if not self._wide:
+            return components
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.narrowing import narrow
+
+        for name, crd in self._wide:
+            try:
+                narrow(self._overlay, crd, self._request.policy, Waits(), learn=0)
+            except ClusterError as error:
+                self._blockers.append(Blocker(name, str(error)))
+        return with_later_changes(components, self._changes({}, set()), self._wide[0][0])
+
     def _preflight(self, components: Sequence[ComponentPlan]) -> tuple[Sequence[str], str]:
         """Look for what else stands in the way; what a person should know, and what would grant rights."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
@@ -197,7 +216,15 @@ class Rehearsal:
         writes = [write for verdict in needed for write in verdict.writes]
         found = preflight(
             self._cluster,
-            Intended(working, self._met, writes, self._observed, self._served, self._request.policy.takeover),
+            Intended(
+                working,
+                self._met,
+                writes,
+                [crd for _name, crd in self._wide],
+                self._observed,
+                self._served,
+                self._request.policy.takeover,
+            ),
             self._blockers,
         )
         self._blockers = list(found.blockers)
@@ -285,6 +312,7 @@ class Rehearsal:
             and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._brought)
         ]
         self._blockers += [_blocker(component.name, refusal) for refusal in refused]
+        self._wide += [(component.name, obj) for obj in begun.objects if ref_of(obj) in applied.wide]
         migrated = self._migrate(component.name, Phase.POST) or begun.migrated
         if action == "drifted" and not changes:
             action = "unchanged"

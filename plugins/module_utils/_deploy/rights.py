@@ -113,6 +113,13 @@ def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
     return {_right(verb, resource, ref.namespace) for verb in ("get", "delete")} if resource else set()
 
 
+def narrowing_rights(crd: Object) -> set[Right]:
+    """What writing all objects of a kind anew takes, and telling in which version they are stored."""
+    spec = crd["spec"]
+    rewriting = {Right(verb, spec["group"], spec["names"]["plural"]) for verb in ("get", "list", "patch")}
+    return {Right("patch", _CRDS, "customresourcedefinitions/status"), *rewriting}
+
+
 def _right(verb: str, resource: Resource, namespace: str) -> Right:
     place = namespace if resource.namespaced else ""
     return Right(verb, group_of(resource.api_version), resource.plural, place)

@@ -60,7 +60,8 @@ class _Deployment:
         release = task.materials.release()
         self._desired = desired_of(release, scope_of(task.cluster))
         self._refuse_bad_names(self._desired)
-        self._status = self._status_so_far()
+        self._record = read_run(task.cluster, self._run) if self._run else {}
+        self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         self._migrating = Migrating.usable(task).over(self._desired.components, release)
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
@@ -89,6 +90,7 @@ class _Deployment:
             waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
             if waves:
                 self._work_on(waves, phase)
+        self._narrow()
         return list(self._outcomes.values())
 
     def _forget_the_release(self) -> None:
@@ -125,6 +127,33 @@ class _Deployment:
                 {"phases": {phase: {"state": state, "seconds": round(seconds, 3)}}},
             )
 
+    def _narrow(self) -> None:
+        """Take old versions from definitions, once all that the run works on is healthy without them.
+
+        Outside of a run they stay: nobody knows who else needs them, and the next run ends it.
+        """
+        states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
+        planned = (self._record.get("spec") or {}).get("components") or ()
+        if not self._run or self._place.cancelled() or any(states.get(n) != SUCCEEDED for n in planned):
+            return
+        wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
+        wide |= {name: one.wide for name, one in self._outcomes.items()}
+        for name in [name for name in self._desired.components if wide.get(name)]:
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.narrowing import (
+                narrow_component,
+            )
+
+            ended = narrow_component(self._place, self._desired.components[name], wide[name] or ())
+            begun = self._outcomes.get(name)
+            if begun is not None:
+                phases = {**begun.phases, **ended.phases}
+                seconds = begun.seconds + ended.seconds
+                ended = replace(begun, state=ended.state, error=ended.error, seconds=seconds, phases=phases)
+            self._outcomes[name] = ended
+            told = ended.as_result()
+            kept = {key: told[key] for key in ("state", "error", "phases")}
+            note(self._task.cluster, self._run, {"components": {name: kept}})
+
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
@@ -159,11 +188,6 @@ class _Deployment:
         if problems:
             known = ", ".join(desired.components)
             raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
-
-    def _status_so_far(self) -> Mapping[str, Any]:
-        if not self._run:
-            return {}
-        return read_run(self._task.cluster, self._run).get("status") or {}
 
     def _phase(self, name: str) -> Mapping[str, Any]:
         return (self._status.get("phases") or {}).get(name) or {}
