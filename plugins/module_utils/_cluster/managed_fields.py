@@ -87,12 +87,17 @@ def change_between(old: Object, new: Object, shapes: Shapes) -> Change:
 def owners_of(obj: Object) -> Owners:
     """The fields by manager."""
     owners: Owners = {}
-    for entry in obj["metadata"].get("managedFields") or ():
+    for entry in _told(obj):
         applied = entry["operation"] == APPLY
         api_version = "" if applied else entry.get("apiVersion", "")
         manager = Manager(entry["manager"], entry["operation"], api_version, entry.get("subresource", ""))
         owners[manager] = from_fields_v1(entry.get("fieldsV1") or {})
     return owners
+
+
+def _told(obj: Object) -> list[Object]:
+    """The entries of an object; an empty one only takes the place of none."""
+    return [entry for entry in obj["metadata"].get("managedFields") or () if entry]
 
 
 def entries_of(
@@ -108,7 +113,7 @@ def entries_of(
         wrote: the writer, if the write changed anything.
     """
     old_owners = owners_of(previous) if previous else {}
-    old_entries = (previous or {"metadata": {}})["metadata"].get("managedFields") or ()
+    old_entries = _told(previous) if previous else []
     old_times = {
         manager: (entry.get("time"), entry.get("apiVersion"))
         for manager, entry in zip(old_owners, old_entries, strict=True)

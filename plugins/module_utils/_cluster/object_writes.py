@@ -188,6 +188,8 @@ class Write:
             else {}
         )
         meta = new["metadata"] = {**identity, **(new.get("metadata") or {})}
+        # A patch may have changed who wrote what in which version.
+        known = {"metadata": {"managedFields": meta.get("managedFields")}} if live else None
         for name in KEPT_BY_SERVER if live else ():
             meta.pop(name, None)
             if live and name in live["metadata"]:
@@ -203,7 +205,7 @@ class Write:
             meta["generation"] = meta.get("generation", 0) + 1
         if live is not None and new["kind"] == "CustomResourceDefinition":
             _store_versions(new)
-        meta["managedFields"] = entries_of(owners, self.kind.resource.api_version, self.now, live, wrote)
+        meta["managedFields"] = entries_of(owners, self.kind.resource.api_version, self.now, known, wrote)
         for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
             if not meta.get(name):
                 meta.pop(name, None)

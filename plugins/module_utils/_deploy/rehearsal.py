@@ -204,7 +204,9 @@ class Rehearsal:
                 narrow(self._overlay, crd, self._request.policy, Waits(), learn=0)
             except ClusterError as error:
                 self._blockers.append(Blocker(name, str(error)))
-        return with_later_changes(components, self._changes({}, set()), self._wide[0][0])
+        # That an object is told in another version is no change of it.
+        later = [change for change in self._changes({}, set()) if change.fields != ["apiVersion"]]
+        return with_later_changes(components, later, self._wide[0][0])
 
     def _preflight(self, components: Sequence[ComponentPlan]) -> tuple[Sequence[str], str]:
         """Look for what else stands in the way; what a person should know, and what would grant rights."""
@@ -312,7 +314,8 @@ class Rehearsal:
             and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._brought)
         ]
         self._blockers += [_blocker(component.name, refusal) for refusal in refused]
-        self._wide += [(component.name, obj) for obj in begun.objects if ref_of(obj) in applied.wide]
+        if not self._request.alone:
+            self._wide += [(component.name, obj) for obj in begun.objects if ref_of(obj) in applied.wide]
         migrated = self._migrate(component.name, Phase.POST) or begun.migrated
         if action == "drifted" and not changes:
             action = "unchanged"

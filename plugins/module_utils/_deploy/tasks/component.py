@@ -130,11 +130,12 @@ class _Deployment:
     def _narrow(self) -> None:
         """Take old versions from definitions, once all that the run works on is healthy without them.
 
-        Outside of a run they stay: nobody knows who else needs them, and the next run ends it.
+        Outside of a run of the whole release they stay: others may need them, and the next such run ends it.
         """
         states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
-        planned = (self._record.get("spec") or {}).get("components") or ()
-        if not self._run or self._place.cancelled() or any(states.get(n) != SUCCEEDED for n in planned):
+        spec = self._record.get("spec") or {}
+        unfinished = any(states.get(name) != SUCCEEDED for name in spec.get("components") or ())
+        if not self._run or spec.get("alone") or unfinished or self._place.cancelled():
             return
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
