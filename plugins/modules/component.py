@@ -99,7 +99,9 @@ components:
       type: float
       sample: 12.3
     phases:
-      description: Seconds by what was done, which is V(pre), V(apply), V(wait) and V(post).
+      description:
+        - Seconds by what was done, which is V(pre), V(apply), V(wait) and V(post), and V(narrow) where old
+          versions were taken from CustomResourceDefinitions at the end of the run.
       type: dict
     created:
       description: How many objects were created.
@@ -115,6 +117,12 @@ components:
       type: int
     warnings:
       description: What a person should know.
+      type: list
+      elements: str
+    wide:
+      description:
+        - CustomResourceDefinitions that were given more versions than the release has, as objects of these
+          versions may live. They go once all components of the run are healthy.
       type: list
       elements: str
 migrations:

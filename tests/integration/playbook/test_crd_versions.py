@@ -63,7 +63,9 @@ def offer(name: str, api_version: str, **spec: Any) -> Object:
     return {"apiVersion": api_version, "kind": "Offer", "metadata": meta, "spec": spec}
 
 
-def write(release: SmallRelease, version: str, crd: Object, *catalog: Object, image: str = "example.com/fine") -> Path:
+def write(
+    release: SmallRelease, version: str, crd: Object, *catalog: Object, image: str = "example.com/fine"
+) -> Path:
     release.folder.joinpath("release.yaml").write_text(f"version: '{version}'\n")
     place = release.folder / "crds" / "shop" / "offers.yaml"
     place.parent.mkdir(parents=True, exist_ok=True)
