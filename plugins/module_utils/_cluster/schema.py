@@ -26,6 +26,27 @@ TYPES: dict[str, tuple[type, ...]] = {
 NAMES = {bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object"}
 TYPED_AS = {"object": "map", "array": "list", "integer": "numeric (int or float)", "number": "numeric"}
 ALWAYS = frozenset({"apiVersion", "kind", "metadata"})
+_SERVERS_RULES = frozenset(
+    {
+        "allOf",
+        "anyOf",
+        "format",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "not",
+        "oneOf",
+        "pattern",
+        "uniqueItems",
+        "x-kubernetes-validations",
+    }
+)
 
 
 class Fault(Enum):
@@ -83,6 +104,18 @@ def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
         elif node is not None:
             kept[name] = without_unknown(child, node, root=False)
     return kept
+
+
+def leaves_to_server(value: Any, schema: Schema) -> bool:
+    """Whether the schema has rules for this value that only the server checks."""
+    if not _SERVERS_RULES.isdisjoint(schema):
+        return True
+    if isinstance(value, list):
+        return any(leaves_to_server(item, schema.get("items") or {}) for item in value)
+    if not isinstance(value, Mapping):
+        return False
+    fields = ((child, _child(schema, name)) for name, child in value.items())
+    return any(node is not None and leaves_to_server(child, node) for child, node in fields)
 
 
 def _fields(value: Mapping[str, Any], schema: Schema, field: str) -> Iterator[Misfit]:

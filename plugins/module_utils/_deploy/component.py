@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
@@ -80,6 +81,7 @@ class Workplace:
         watcher: shared by all components that are waited for.
         recorded: whether the cluster keeps our records, so that inventories can be written.
         autoscaled: what autoscalers of the release and of the cluster target.
+        defined: the kinds that came with this run, so that no plan could ask the server about them.
     """
 
     cluster: Cluster
@@ -95,6 +97,7 @@ class Workplace:
     watcher: Watcher
     recorded: bool = True
     autoscaled: frozenset[Target] = frozenset()
+    defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
 
 
 class _Stopped(Exception):
@@ -177,6 +180,7 @@ class ComponentWork:
     def _apply(self) -> Inventory:
         place, component = self._place, self._component
         place.progress(component.name, "applying", f"{len(component.objects)} objects")
+        self._rehearse()
         before = place.inventories.get(component.name)
         intent = intended(before, component.name, component.entry.namespace, component.objects)
         if place.recorded:
@@ -198,6 +202,19 @@ class ComponentWork:
         if self._applied.left:
             raise _Stopped(CANCELLED, f"the run was cancelled; {len(self._applied.left)} objects not applied")
         return intent
+
+    def _rehearse(self) -> None:
+        """Ask the server what the plan could not, before anything of the component is written."""
+        if not self._place.defined:
+            return
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.late_rehearsal import (
+            late_refusals,
+        )
+
+        refusals = late_refusals(self._place.cluster, self._component.objects, self._place.defined)
+        if refusals:
+            told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
+            raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
 
     def _until_gone(self, api_version: str, ref: Ref) -> None:
         place = self._place

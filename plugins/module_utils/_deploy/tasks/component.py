@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, Kind, kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
@@ -78,9 +79,21 @@ class _Deployment:
             inventories=read_inventories(task.cluster),
             watcher=Watcher(task.cluster),
             recorded=recorded,
+            defined=self._defined(),
             autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
+
+    def _defined(self) -> dict[tuple[str, str], Kind]:
+        """The kinds that came with this run: outside of one, all that the release defines."""
+        begun = (self._record.get("spec") or {}).get("components") if self._run else self._desired.components
+        defined: dict[tuple[str, str], Kind] = {}
+        for name in begun or ():
+            component = self._desired.components.get(name)
+            for obj in component.objects if component else ():
+                if obj["kind"] == CRD[1]:
+                    defined |= kinds_of_crd(obj)
+        return defined
 
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and tell of those that may not."""

@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked of the server right before a component's first write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import leaves_to_server
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.late_rehearsal import unasked
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from tests.unit.deploy.driver import Deployer, config_map, crd, custom, deployer, release
+
+
+def definition(host: dict[str, Any]) -> Object:
+    """A definition of Gateways whose ``spec.host`` is as given."""
+    made = crd("Gateway")
+    spec = {"type": "object", "properties": {"host": host, "port": {"type": "integer"}}}
+    schema = {"type": "object", "properties": {"spec": spec}}
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
+    return made
+
+
+STRICT = definition({"type": "string", "pattern": "^[a-z]+$"})
+PLAIN = definition({"type": "string"})
+
+
+def kyma(version: str = "2.9", crd_: Object = STRICT, **spec: Any) -> Release:
+    gateway = custom("Gateway", "kyma", **(spec or {"host": "a"}))
+    return release(version, {"gateway": [config_map("settings", v=version), gateway]}, crds=[crd_])
+
+
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
+def asked(someone: Deployer) -> int:
+    requests = memory(someone).requests
+    return sum(1 for one in requests if one.verb == "apply" and one.ref.kind == "Gateway" and one.dry_run)
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "expected"),
+    [
+        ({"a": 1}, {"type": "object", "properties": {"a": {"type": "integer"}}}, False),
+        ({"a": 1}, {"type": "object", "properties": {"a": {"minimum": 0}, "b": {"pattern": "x"}}}, True),
+        ({"a": 1}, {"type": "object", "properties": {"a": {}, "b": {"pattern": "x"}}}, False),
+        ([{"a": 1}], {"items": {"properties": {"a": {"oneOf": []}}}}, True),
+        ({"k": {"a": ""}}, {"additionalProperties": {"x-kubernetes-validations": []}}, True),
+        ({"a": 1}, {"x-kubernetes-preserve-unknown-fields": True}, False),
+    ],
+)
+def test_rules_that_only_the_server_checks(value: Any, schema: dict[str, Any], expected: bool) -> None:
+    assert leaves_to_server(value, schema) is expected
+
+
+def test_only_what_comes_after_something_else_is_asked_for() -> None:
+    defined = kinds_of_crd(STRICT)
+    gateway = custom("Gateway", "kyma", host="a")
+    assert unasked([config_map("a"), gateway], defined) == [gateway]
+    assert unasked([gateway], defined) == []
+    assert unasked([config_map("a"), custom("Gateway", "kyma", port=1)], defined) == []
+    assert unasked([config_map("a"), gateway], {}) == []
+
+
+def refuse(someone: Deployer, message: str) -> None:
+    answer = api_error("apply Gateway kyma-system/kyma", 422, {"reason": "Invalid", "message": message})
+    memory(someone).fail_when(lambda one: one.verb == "apply" and one.ref.kind == "Gateway", answer)
+
+
+def test_what_the_server_refuses_is_found_before_anything_is_written() -> None:
+    someone = deployer(kyma())
+    refuse(someone, 'Gateway "kyma" is invalid: spec.host: should match ^[a-z]+$')
+    ended = someone.deploy()
+    assert "component gateway: apply Gateway kyma-system/kyma: Gateway" in ended["msg"]
+    assert "nothing of the component was written" in ended["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system") is None
+
+
+def test_a_webhook_is_asked_by_the_real_write() -> None:
+    someone = deployer(kyma())
+    refuse(someone, 'admission webhook "x" denied the request: its Secret is missing')
+    assert "its Secret is missing" in someone.deploy()["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+
+
+def test_what_was_checked_already_costs_nothing() -> None:
+    someone = deployer(kyma(crd_=PLAIN))
+    someone.deploy()
+    assert asked(someone) == 0
+    someone = deployer(kyma())
+    someone.deploy()
+    assert asked(someone) == 1
+    memory(someone).requests.clear()
+    # The definitions are those that the plan saw: it has asked the server itself.
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    memory(someone).requests.clear()
+    someone.carry_out(planned)
+    assert asked(someone) == 0
