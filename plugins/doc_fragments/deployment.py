@@ -45,3 +45,18 @@ options:
     type: bool
     default: false
 """
+
+    PRUNING = r"""
+options:
+  prune_allow:
+    description:
+      - What may be pruned in spite of its kind. CustomResourceDefinitions, PersistentVolumeClaims and
+        Namespaces that the release no longer has stay, unless they are listed here.
+      - A kind, such as V(Namespace), allows all of that kind, but for definitions that still have custom
+        resources and namespaces that anything of others lives in.
+      - A single object, such as V(PersistentVolumeClaim kyma-system/data) or V(Namespace kiali), goes with
+        all that is in it.
+    type: list
+    elements: str
+    default: []
+"""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: component
-short_description: Deploys components of a release
+short_description: Deploys components of a release, prunes and deletes them
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
@@ -16,6 +16,8 @@ description:
     applies its objects, waits until they are healthy, and runs the migrations that are needed after.
   - Prerequisites among them go first, one by one. The others follow as they need each other.
   - While it works, every change of a component's state is printed.
+  - What is deleted is only what the inventories of the components name, each object with its uid and its
+    resourceVersion as preconditions. What somebody else has made anew under the same name is left alone.
   - Without O(run) it is a task like others, for a playbook of one's own, and fails if a component does. As
     part of a run it records the failure, which fails the host at the end of the run, so that other components
     are still deployed.
@@ -28,16 +30,36 @@ extends_documentation_fragment:
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.deployment
+  - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
 options:
   names:
     description:
-      - The components to deploy.
+      - The components to deploy, prune or delete.
+      - With O(state=absent), V(*) stands for everything that was ever deployed, together with our own
+        records.
     type: list
     elements: str
     required: true
     aliases: [name]
+  state:
+    description:
+      - V(present) deploys the components.
+      - V(pruned) deletes what their inventories name and the release no longer contains anywhere. A component
+        that the release lacks goes as a whole. As part of a run nothing goes unless all before has succeeded.
+      - V(absent) deletes the components with all their objects, each after those that need it, prerequisites
+        last and in reverse, and waits until they are gone. It needs no release, and runs no migrations.
+    type: str
+    choices: [present, pruned, absent]
+    default: present
+  force:
+    description:
+      - With O(state=absent), whether definitions go even though custom resources of theirs live, which go
+        first then, and namespaces even though something of others lives in them.
+      - Otherwise they stay, and the result's warnings list what lives.
+    type: bool
+    default: false
   run:
     description:
       - The run that this is a part of, from M(kyma.lifecycle.run).
@@ -50,6 +72,7 @@ options:
   timeout:
     description:
       - Seconds that a component may take to become healthy, unless the component list says otherwise for it.
+      - Seconds that a component's objects may take to go, if they are pruned or deleted.
     type: float
     default: 600
 seealso:
@@ -70,6 +93,11 @@ EXAMPLES = r"""
     names: [logging, telemetry, monitoring]
     workers: 2
     timeout: 900
+
+- name: Delete a component that nobody needs any longer
+  kyma.lifecycle.component:
+    name: kiali
+    state: absent
 """
 
 RETURN = r"""
@@ -111,6 +139,9 @@ components:
       type: int
     replaced:
       description: How many objects were deleted and created anew, as they can't be changed.
+      type: int
+    deleted:
+      description: How many objects were deleted, and are gone.
       type: int
     objects:
       description: Of how many objects it consists.

@@ -28,6 +28,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.deployment
+  - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes
 attributes:
   check_mode:
@@ -37,6 +38,11 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: full
 options:
+  prune:
+    description:
+      - Delete components that the cluster has and the release lacks. Otherwise they are reported and stay.
+    type: bool
+    default: false
   component_roles:
     description:
       - The roles that deploy some components instead of C(kyma.lifecycle.kyma_component), by component name.
@@ -176,8 +182,9 @@ plan:
           sample: 1.4.0
         action:
           description:
-            - V(install), V(upgrade), V(downgrade), V(drifted), V(resume), V(migrate), V(unchanged), or
-              V(orphaned) for what the cluster has and the release no longer contains.
+            - V(install), V(upgrade), V(downgrade), V(drifted), V(resume), V(migrate), V(prune) or
+              V(unchanged).
+            - V(orphaned) for what the cluster has and the release no longer contains, V(delete) if it goes.
           type: str
           sample: upgrade
         objects:
@@ -206,7 +213,7 @@ plan:
               type: str
               sample: logging-loki
             action:
-              description: V(create), V(change) or V(replace).
+              description: V(create), V(change), V(replace) or V(delete).
               type: str
               sample: change
             fields:
@@ -220,7 +227,9 @@ plan:
               type: bool
               sample: false
         dropped:
-          description: Objects that the release no longer contains. They stay.
+          description:
+            - Objects that the release no longer contains. Those that go are among
+              RV(plan.components[].changes).
           type: list
           elements: str
         hooks:
@@ -266,6 +275,10 @@ plan:
           description: What it would write.
           type: list
           elements: dict
+    prune:
+      description: Components of which something goes once everything is healthy.
+      type: list
+      elements: str
     waves:
       description:
         - Names of components, in the order in which they would be worked on, side by side within a wave.

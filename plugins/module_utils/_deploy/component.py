@@ -34,6 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
+    MOST_REASONS,
     SUCCEEDED,
     ComponentOutcome,
 )
@@ -51,9 +52,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import P
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 Answer = TypeVar("Answer")
-
-MOST_REASONS = 5
-"""How many hanging objects are told of: what else hangs mostly hangs for the same reason."""
 
 
 class PhaseMigrations(Protocol):
@@ -182,7 +180,7 @@ class ComponentWork:
         place.progress(component.name, "applying", f"{len(component.objects)} objects")
         self._rehearse()
         before = place.inventories.get(component.name)
-        intent = intended(before, component.name, component.entry.namespace, component.objects)
+        intent = intended(before, component.entry, component.objects)
         if place.recorded:
             write_inventory(place.cluster, intent)
         waits = Waits(until_gone=self._until_gone, until_served=self._until_served)
@@ -275,12 +273,6 @@ class ComponentWork:
         if not self._place.recorded:
             return
         live = {one.ref: one.object for one in self._applied.applied}
-        for entry in intent.entries:
-            if entry.dropped:
-                ref = entry.ref
-                found = self._place.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace)
-                if found is not None:
-                    live[ref] = found
         inventory = completed(
             intent,
             live,

@@ -14,6 +14,7 @@ _STRING = {"type": "string"}
 _INTEGER = {"type": "integer"}
 _NUMBER = {"type": "number"}
 _STRINGS = {"type": "array", "items": _STRING}
+_BOOLEAN = {"type": "boolean"}
 _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -65,7 +66,7 @@ _INVENTORY_ENTRY = _object(
     own=_STRING,
     others=_STRING,
     touched=_STRING,
-    dropped={"type": "boolean"},
+    dropped=_BOOLEAN,
     ceded=_STRINGS,
     added=_STRINGS,
 )
@@ -106,6 +107,8 @@ DEFINITIONS: tuple[Object, ...] = (
                 componentVersion=_STRING,
                 digest=_STRING,
                 release=_STRING,
+                prerequisite=_BOOLEAN,
+                needs={"type": "array", "items": _STRING},
                 part=_INTEGER,
                 parts=_INTEGER,
                 objects={"type": "array", "items": _INVENTORY_ENTRY},
@@ -134,6 +137,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 allComponents=_STRINGS,
                 alone=_STRINGS,
                 kept=_STRING,
+                prune=_STRINGS,
             ),
             "status": _object(
                 state=_STRING,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import INTERACTIVE_MANAGERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 Held = tuple[tuple[str, ...], tuple[str, ...]]
 """What others hold of an object: what was ceded, and what was added."""
@@ -74,6 +75,8 @@ class Inventory:
         entries: its objects.
         component_version: the component's own version, or empty.
         release: the fingerprint of the release that it was deployed from.
+        prerequisite: whether it goes before all that isn't, and so is deleted after that.
+        needs: the components that it needs, which are deleted after it.
     """
 
     component: str
@@ -83,6 +86,8 @@ class Inventory:
     entries: tuple[Entry, ...] = field(default=())
     component_version: str = ""
     release: str = ""
+    prerequisite: bool = False
+    needs: tuple[str, ...] = ()
 
     @property
     def refs(self) -> frozenset[Ref]:
@@ -163,9 +168,7 @@ def suspects(
     )
 
 
-def intended(
-    before: Inventory | None, component: str, namespace: str, objects: Iterable[Object]
-) -> Inventory:
+def intended(before: Inventory | None, component: ComponentEntry, objects: Iterable[Object]) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
 
     The digest is empty, as the deployment isn't complete; what the release no longer contains is marked.
@@ -173,12 +176,18 @@ def intended(
     known = {entry.ref: entry for entry in before.entries} if before else {}
     wanted = {ref_of(obj): obj["apiVersion"] for obj in objects}
     kept = [
-        replace(known[ref], dropped=False) if ref in known else Entry(api_version, ref)
+        replace(known.get(ref, Entry("", ref)), api_version=api_version, dropped=False)
         for ref, api_version in wanted.items()
     ]
     dropped = [replace(entry, dropped=True) for ref, entry in known.items() if ref not in wanted]
-    before = before or Inventory(component)
-    return replace(before, namespace=namespace, digest="", entries=(*kept, *dropped))
+    return replace(
+        before or Inventory(component.name),
+        namespace=component.namespace,
+        digest="",
+        entries=(*kept, *dropped),
+        prerequisite=component.prerequisite,
+        needs=component.needs,
+    )
 
 
 def completed(
@@ -193,6 +202,8 @@ def completed(
 ) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now.
 
+    What the release dropped stays as it was noted: only what is still that very object may be pruned.
+
     Args:
         intent: what was to be deployed.
         live: the objects.
@@ -205,10 +216,9 @@ def completed(
     held = held or {}
     entries = tuple(
         noted(entry, live[entry.ref], held.get(entry.ref, (entry.ceded, entry.added)))
-        if entry.ref in live
+        if entry.ref in live and not entry.dropped
         else entry
         for entry in intent.entries
-        if not entry.dropped or entry.ref in live
     )
     return replace(
         intent,
@@ -218,6 +228,11 @@ def completed(
         component_version=component_version,
         release=release,
     )
+
+
+def without(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
+    """The inventory without some objects."""
+    return replace(inventory, entries=tuple(e for e in inventory.entries if e.ref not in refs))
 
 
 def noted(entry: Entry, obj: Object, held: Held) -> Entry:

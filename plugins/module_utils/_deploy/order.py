@@ -46,11 +46,16 @@ CRD_RANK = _RANK_OF["CustomResourceDefinition"]
 def rank_of(obj: Object) -> int:
     """The rank of one object: all of a lower rank are applied before any of a higher one."""
     kind = obj["kind"]
-    if kind.endswith("WebhookConfiguration") or kind == "APIService":
+    if is_in_the_way(kind):
         return _IN_THE_WAY
     if not is_built_in(group_of(obj["apiVersion"])):
         return _CUSTOM_RESOURCES
     return _RANK_OF.get(kind, _CUSTOM_RESOURCES)
+
+
+def is_in_the_way(kind: str) -> bool:
+    """Whether objects of this kind can keep all others from being written or read."""
+    return kind.endswith("WebhookConfiguration") or kind == "APIService"
 
 
 def by_rank(objects: Iterable[Object]) -> list[list[Object]]:

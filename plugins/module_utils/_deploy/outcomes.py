@@ -18,7 +18,12 @@ SUCCEEDED = "succeeded"
 FAILED = "failed"
 NOT_STARTED = "not started"
 CANCELLED = "cancelled"
+PRUNE = "prune"
+"""The phase in which what the release no longer has goes, once everything is healthy."""
 ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
+
+MOST_REASONS = 5
+"""How many hanging objects are told of: what else hangs mostly hangs for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class ComponentOutcome:
         seconds: how long it took altogether.
         phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as it came, and of ``narrow``
             where definitions had to be narrowed.
-        created, changed, replaced: how many objects.
+        created, changed, replaced, deleted: how many objects.
         objects: how many objects it consists of.
         migrations: what came of its migrations, as they stand in results.
         warnings: what a person should know.
@@ -49,6 +54,7 @@ class ComponentOutcome:
     created: int = 0
     changed: int = 0
     replaced: int = 0
+    deleted: int = 0
     objects: int = 0
     migrations: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
@@ -68,6 +74,7 @@ class ComponentOutcome:
             "created": self.created,
             "changed": self.changed,
             "replaced": self.replaced,
+            "deleted": self.deleted,
             "objects": self.objects,
             "warnings": list(self.warnings),
             "wide": list(self.wide),

@@ -152,10 +152,10 @@ class ComponentPlan:
 
     Attributes:
         name, namespace: of the component.
-        action: ``install``, ``upgrade``, ``downgrade``, ``drifted``, ``resume``, ``migrate``, ``unchanged``
-            or ``orphaned``.
+        action: ``install``, ``upgrade``, ``downgrade``, ``drifted``, ``resume``, ``migrate``, ``prune``
+            or ``unchanged``; of what the release lacks ``orphaned`` or ``delete``.
         changes: what would happen to its objects.
-        dropped: objects that the release no longer contains; they stay.
+        dropped: objects that no component of the release contains any more; what goes is among the changes.
         hooks: Helm hooks that are left out.
         warnings: what a person should know.
         objects: how many objects it consists of.
@@ -213,6 +213,7 @@ class Plan:
         digest: of the release as it is rendered, with the options that matter.
         components: the foundation first, then in the order of the release, then orphans.
         migrations: all that were asked.
+        prune: names of components of which something goes once everything is healthy.
         waves: names of components, in the order in which they are worked on.
         stages: in which tasks that happens.
         blockers: why it must not begin; all of them.
@@ -231,6 +232,7 @@ class Plan:
     digest: str
     components: tuple[ComponentPlan, ...]
     migrations: tuple[MigrationPlan, ...] = ()
+    prune: tuple[str, ...] = ()
     waves: tuple[tuple[str, ...], ...] = ()
     stages: tuple[Stage, ...] = ()
     blockers: tuple[Blocker, ...] = ()
@@ -269,6 +271,7 @@ class Plan:
             "global_post": self.global_migrations("post"),
             "components": [component.as_result() for component in self.components],
             "migrations": [migration.as_result() for migration in self.migrations],
+            "prune": list(self.prune),
             "waves": [list(wave) for wave in self.waves],
             "stages": [{"role": stage.role, "components": list(stage.components)} for stage in self.stages],
             "blockers": [str(blocker) for blocker in self.blockers],

@@ -37,7 +37,8 @@ def make_plan(
     observed = observe(cluster)
     known = set(request.alone) <= set(observed.installation.components)
     sound = known and not found.problems and not migrating.problems
-    if sound and _is_as_deployed(observed, digest, request.policy):
+    as_deployed = _is_as_deployed(observed, digest, request.policy)
+    if sound and as_deployed and not _may_prune(observed, request.policy):
         deployed = migrating.over_deployed(
             observed.installation, observed.inventories.values(), materials.content
         )
@@ -71,6 +72,17 @@ def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
             if one is not None
         )
     )
+
+
+def _may_prune(observed: Observed, policy: Policy) -> bool:
+    """Whether an earlier run has left something to prune, or the user allows more by now."""
+    components, inventories = observed.installation.components, observed.inventories
+    dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
+    if not dropped and not (policy.prune and any(name not in components for name in inventories)):
+        return False
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import may_prune
+
+    return may_prune(inventories, components, observed.live, policy.prune_allow, policy.prune)
 
 
 def _nothing_to_do(

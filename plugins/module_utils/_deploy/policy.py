@@ -24,6 +24,8 @@ class Policy:
         interactive_managers: patterns of the names of field managers that fields are taken back from.
         strict_drift: remove what others have added to our objects.
         takeover: write objects that other tools manage, and take over what those hold.
+        prune: delete components that the release lacks.
+        prune_allow: what is pruned in spite of its kind; kinds, or single objects as ``Kind namespace/name``.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
@@ -31,3 +33,5 @@ class Policy:
     interactive_managers: tuple[str, ...] = INTERACTIVE_MANAGERS
     strict_drift: bool = False
     takeover: bool = False
+    prune: bool = False
+    prune_allow: tuple[str, ...] = ()

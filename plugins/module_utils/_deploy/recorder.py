@@ -98,6 +98,15 @@ def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
         cluster.apply(part, force=True)
 
 
+def shrink_inventory(cluster: Cluster, before: Inventory, after: Inventory | None) -> None:
+    """Keep what is left of a component's inventory, or nothing of it (``after`` is None)."""
+    left = inventory_objects(after) if after else []
+    for part in left:
+        cluster.apply(part, force=True)
+    for part in inventory_objects(before)[len(left) :]:
+        cluster.delete(API_VERSION, "Inventory", part["metadata"]["name"])
+
+
 def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
     """Begin the record of a run.
 

@@ -91,8 +91,10 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
         first.get("version", ""),
         digests.pop() if complete else "",
         entries,
-        first.get("componentVersion", ""),
-        first.get("release", ""),
+        component_version=first.get("componentVersion", ""),
+        release=first.get("release", ""),
+        prerequisite=first.get("prerequisite", False),
+        needs=tuple(first.get("needs") or ()),
     )
 
 
@@ -120,6 +122,8 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
                 "componentVersion": inventory.component_version,
                 "digest": inventory.digest,
                 "release": inventory.release,
+                "prerequisite": inventory.prerequisite,
+                "needs": list(inventory.needs),
                 "part": part,
                 "parts": len(chunks),
                 "objects": [entry_to(entry) for entry in chunk],

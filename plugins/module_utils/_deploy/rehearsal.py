@@ -68,6 +68,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     with_later_changes,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.prune_rehearsal import PruneRehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
@@ -164,6 +165,8 @@ class Rehearsal:
         planned = {one.name: one for wave in self._waves() for one in self._wave(wave)}
         components = [planned[name] for name in self._desired.components if name in planned]
         components = self._narrowed(components)
+        orphans = self._orphans()
+        prune = self._prune(components, orphans)
         self._migrate(GLOBAL, Phase.POST)
         notes, grants = self._preflight(components)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
@@ -173,7 +176,8 @@ class Rehearsal:
             previous=installation.version,
             profile=release.profile,
             digest=self._digest,
-            components=(*components, *self._orphans()),
+            components=(*components, *orphans),
+            prune=prune,
             migrations=tuple(self._verdicts),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
@@ -326,13 +330,11 @@ class Rehearsal:
         if action == "drifted":
             for change in changes:
                 findings += unexplained(change.ref, change.fields or ("",), findings)
-        wanted = {ref_of(obj) for obj in component.objects}
         return ComponentPlan(
             name=component.name,
             namespace=component.entry.namespace,
             action=action,
             changes=changes,
-            dropped=tuple(e.ref for e in inventory.entries if e.ref not in wanted) if inventory else (),
             hooks=component.hooks,
             warnings=(*component.warnings, *applied.warnings),
             objects=len(component.objects),
@@ -429,6 +431,21 @@ class Rehearsal:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 
         return tuple(what_stays(installation, self._observed.inventories, read_runs(self._overlay)))
+
+    def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
+        """Rehearse what the run prunes once everything is healthy, and name the components concerned."""
+        pruning = PruneRehearsal(
+            self._overlay,
+            self._observed.inventories,
+            {c.name: {ref_of(obj) for obj in c.objects} for c in self._desired.components.values()},
+            self._request.policy,
+            lambda: self._changes({}, set()),
+            only=self._request.alone and self._names,
+        )
+        for some in plans:
+            some[:] = [pruning.of(plan) for plan in some]
+        self._blockers += pruning.blockers
+        return tuple(pruning.names)
 
     def _orphans(self) -> list[ComponentPlan]:
         if self._request.alone:

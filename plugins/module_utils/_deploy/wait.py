@@ -146,6 +146,7 @@ def wait_until_gone(
     *,
     deadline: float,
     cancelled: Callable[[], bool],
+    on_change: OnChange | None = None,
     watcher: Watcher | None = None,
 ) -> WaitResult:
     """Wait until none of the objects that are there now is there any longer.
@@ -159,7 +160,7 @@ def wait_until_gone(
         if obj is not None:
             judge = _judge_of_absence(obj["metadata"].get("uid"))
             wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
-    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, None)
+    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change)
 
 
 def _judge_of_absence(uid: str | None) -> Judge:

@@ -156,6 +156,8 @@ class Deployer:
             self.migrate(name, "pre")
         for stage in what["stages"]:
             self.task(component.DEFINITION, names=stage["components"], run=name)
+        if what["prune"]:
+            self.task(component.DEFINITION, names=what["prune"], run=name, state="pruned")
         if what["global_post"]:
             self.migrate(name, "post")
         return self.task(run.DEFINITION, state="finished", run=name)
@@ -174,6 +176,11 @@ class Deployer:
                 self.task(run.DEFINITION, state="noted", plan=planned["plan"])
             return planned
         return self.carry_out(planned)
+
+    def delete(self, *names: str, check_mode: bool = False, **params: Any) -> Result:
+        """What ``playbooks/delete_kyma.yml`` does, or to delete some components alone."""
+        wanted = list(names or ("*",))
+        return self.task(component.DEFINITION, check_mode=check_mode, state="absent", names=wanted, **params)
 
     def run_info(self, **params: Any) -> Result:
         return self.task(run_info.DEFINITION, **params)
@@ -218,6 +225,8 @@ def make_healthy(cluster: Cluster, event: Event) -> None:
     if event.type == "DELETED" or obj["kind"] not in ("Deployment", "Job"):
         return
     meta = obj["metadata"]
+    if meta.get("deletionTimestamp"):
+        return
     generation = meta["generation"]
     status = obj.get("status") or {}
     image = obj["spec"]["template"]["spec"]["containers"][0]["image"]

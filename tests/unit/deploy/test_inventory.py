@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     inventories_from,
     inventory_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
 def config_map(name: str = "a", **metadata: object) -> Object:
@@ -90,7 +91,7 @@ def test_what_is_gone_or_was_never_finished_is_looked_at_closely() -> None:
 
 def test_the_intent_keeps_what_the_release_drops() -> None:
     before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")), entry_of(config_map("kept"))))
-    intent = intended(before, "c", "ns", [config_map("kept"), config_map("new")])
+    intent = intended(before, ComponentEntry("c", "ns"), [config_map("kept"), config_map("new")])
     assert intent.digest == ""
     assert {entry.ref.name: (bool(entry.uid), entry.dropped) for entry in intent.entries} == {
         "kept": (True, False),
@@ -99,13 +100,17 @@ def test_the_intent_keeps_what_the_release_drops() -> None:
     }
 
 
-def test_what_was_dropped_and_is_gone_is_forgotten() -> None:
+def test_what_was_dropped_stays_as_it_was_noted_until_it_is_pruned() -> None:
     before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")),))
-    intent = intended(before, "c", "ns", [config_map("new")])
-    live = {entry_of(config_map("new")).ref: config_map("new")}
+    intent = intended(before, ComponentEntry("c", "ns"), [config_map("new")])
+    others = config_map("old", uid="somebody-elses")
+    live = {entry_of(obj).ref: obj for obj in (config_map("new"), others)}
     done = completed(intent, live, version="1.1", digest="e", component_version="3", release="f")
-    assert [entry.ref.name for entry in done.entries] == ["new"]
-    assert (done.version, done.digest, done.entries[0].uid) == ("1.1", "e", "u")
+    assert [(entry.ref.name, entry.uid, entry.dropped) for entry in done.entries] == [
+        ("new", "u", False),
+        ("old", "u", True),
+    ]
+    assert (done.version, done.digest) == ("1.1", "e")
 
 
 def test_a_large_inventory_is_split_and_comes_back_whole() -> None:

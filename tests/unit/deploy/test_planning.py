@@ -268,6 +268,7 @@ def test_an_upgrade_says_what_it_creates_changes_and_no_longer_contains() -> Non
     assert changes(planned, "logging") == {
         "ConfigMap settings": ("change", ["data.level"]),
         "ConfigMap new": ("create", []),
+        "ConfigMap old": ("delete", []),
     }
     [logging] = [one for one in planned["plan"]["components"] if one["name"] == "logging"]
     assert logging["dropped"] == ["ConfigMap kyma-system/old"]

@@ -222,7 +222,7 @@ def test_component_info_tells_health_drift_and_orphans() -> None:
     orphaned = {one["name"]: one["orphaned"] for one in told["components"]}
     assert orphaned == {"foundation": False, "gateway": True, "late": True, "logging": False}
     [logging] = [one for one in told["components"] if one["name"] == "logging"]
-    assert {one["name"]: one["dropped"] for one in logging["objects"]} == {"loki": False, "token": True}
+    assert {one["name"]: one["dropped"] for one in logging["objects"]} == {"loki": False}
 
 
 def test_on_an_empty_cluster_the_infos_are_empty() -> None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``component``: deploy components, with their migrations before and after."""
+"""The task ``component``: deploy components, with their migrations before and after; or delete of them."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
+    PRUNE_ALLOW,
     policy_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
@@ -218,13 +219,28 @@ class _Deployment:
 
 
 def component(task: Task) -> Result:
-    """Deploy components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    # Imported where they are needed: a deployment mostly needs neither.
+    if task.params["state"] == "absent":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.deleted import deleted
+
+        return deleted(task)
     if task.check_mode:
+        what = "deploy" if task.params["state"] == "present" else "prune"
+        names = ", ".join(task.params["names"])
         return {
             "changed": True,
             "components": [],
-            "msg": f"would deploy {', '.join(task.params['names'])}; kyma.lifecycle.plan tells what changes",
+            "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
         }
+    if task.params["state"] == "pruned":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.pruned import pruned
+
+        return pruned(task)
+    return _deployed(task)
+
+
+def _deployed(task: Task) -> Result:
     with Reminder(task.progress) as reminder:
         deployment = _Deployment(task, reminder)
         outcomes = deployment.work()
@@ -270,6 +286,9 @@ DEFINITION = TaskDefinition(
     function=component,
     argument_spec={
         **DEPLOY_SPEC,
+        **PRUNE_ALLOW,
+        "state": {"type": "str", "choices": ["present", "pruned", "absent"], "default": "present"},
+        "force": {"type": "bool", "default": False},
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},
         "workers": {"type": "int", "default": 4},

@@ -25,6 +25,7 @@ POLICY_SPEC: ArgumentSpec = {
     "strict_drift": {"type": "bool", "default": False},
     "takeover": {"type": "bool", "default": False},
 }
+PRUNE_ALLOW: ArgumentSpec = {"prune_allow": {"type": "list", "elements": "str", "default": []}}
 MIGRATING_SPEC: ArgumentSpec = {
     **MIGRATION_SPEC,
     "migration_variables": {"type": "dict", "default": {}},
@@ -41,4 +42,6 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
         interactive_managers=tuple(params["interactive_managers"]),
         strict_drift=params["strict_drift"],
         takeover=params["takeover"],
+        prune=bool(params.get("prune")),
+        prune_allow=tuple(params.get("prune_allow") or ()),
     )

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.planning import make_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
+    PRUNE_ALLOW,
     policy_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
@@ -55,12 +56,14 @@ DEFINITION = TaskDefinition(
     function=plan,
     argument_spec={
         **DEPLOY_SPEC,
+        **PRUNE_ALLOW,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
         "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
         "release_catalog": {"type": "list", "elements": "raw", "default": []},
+        "prune": {"type": "bool", "default": False},
     },
     needs_release=True,
     needs_migrations=True,

@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     FAILED,
+    PRUNE,
     SUCCEEDED,
     durations_of,
     failures_of,
@@ -131,7 +132,8 @@ def _begin(task: Task) -> Result:
         "clock": round(time.monotonic(), 3),
         "startedAt": timestamp(),
         "components": taking_part,
-        "allComponents": [c["name"] for c in plan["components"] if c["action"] != "orphaned"],
+        "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
+        "prune": list(plan.get("prune") or ()),
     }
     if plan["alone"]:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
@@ -173,6 +175,8 @@ def _end(task: Task) -> Result:
     record = read_run(cluster, name)
     spec, status = record["spec"], record.get("status") or {}
     failures = [*failures_of(status), *unfinished(spec.get("components") or (), status)]
+    if spec.get("prune") and not failures and PRUNE not in (status.get("phases") or {}):
+        failures.append("pruning: never started")
     _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
     seconds = _seconds_since_start(spec)
     state = FAILED if failures else SUCCEEDED

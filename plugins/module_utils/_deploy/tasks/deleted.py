@@ -1,0 +1,257 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``component`` with ``state=absent``: delete components, or everything that was ever deployed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
+    deletion_waves,
+    objects_by_component,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of, without
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    shrink_inventory,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
+    Removal,
+    Terms,
+    outcome_of,
+    remove_objects,
+    teller,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result, Task
+
+EVERYTHING = "*"
+"""The name that stands for all components, and for our own records after them."""
+RECORDS = "records"
+"""What the deletion of our own records is called among components."""
+RESOURCES = "custom resources"
+"""What the deletion of other people's custom resources is called among components."""
+DELETING = "deleting"
+
+
+def deleted(task: Task) -> Result:
+    """Delete components; in check mode on an overlay, of which nothing is kept."""
+    overlay = DryRunCluster(task.cluster) if task.check_mode else None
+    started = time.monotonic()
+    with Reminder(task.progress) as progress:
+        deletion = _Deletion(task, overlay or task.cluster, progress)
+        outcomes = deletion.work()
+    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    staying = [warning for outcome in outcomes for warning in outcome.warnings]
+    result: Result = {
+        "changed": any(outcome.deleted for outcome in outcomes) or deletion.has_forgotten,
+        "components": [outcome.as_result() for outcome in outcomes],
+        "migrations": [],
+        "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
+        "warnings": staying,
+        "summary": _summary(outcomes, time.monotonic() - started, rehearsed=task.check_mode),
+    }
+    if overlay and task.diff:
+        result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
+    if failed:
+        told = [f"{one.name} {one.state}: {one.error}" for one in failed]
+        result["failed"] = True
+        result["msg"] = "\n".join(
+            ["not everything is deleted; put right what holds it and run the playbook again:", *told]
+        )
+    elif staying:
+        result["msg"] = "\n".join(["deleted, but for:", *staying])
+    return result
+
+
+def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
+    count = sum(outcome.deleted for outcome in outcomes)
+    told = [
+        outcome for outcome in outcomes if outcome.deleted or outcome.state != SUCCEEDED or outcome.warnings
+    ]
+    if not told:
+        return ["nothing to delete"]
+    width = max(len(outcome.name) for outcome in told)
+    title = (
+        f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
+    )
+    lines = [title]
+    for outcome in told:
+        end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
+        lines.append(f"  delete    {outcome.name:{width}}  {outcome.deleted} objects{end}")
+        lines += [f"              note: {warning}" for warning in outcome.warnings]
+    return lines
+
+
+class _Deletion:
+    """The deletion of components, wave after wave, and of our own records once nothing else is left.
+
+    Attributes:
+        has_forgotten: whether records were changed though no object was there any more.
+    """
+
+    def __init__(self, task: Task, cluster: Cluster, progress: Progress) -> None:
+        params = task.params
+        self._task = task
+        self._cluster = cluster
+        self._progress = progress
+        self._everything = EVERYTHING in params["names"]
+        self._inventories = read_inventories(cluster)
+        self._installation = read_installation(cluster)
+        chosen = [
+            inventory
+            for name, inventory in self._inventories.items()
+            if self._everything or name in params["names"]
+        ]
+        self._waves = deletion_waves(chosen, self._order())
+        self._objects = objects_by_component(self._waves, self._inventories)
+        self._inhabitants = Inhabitants(cluster, lambda _ref: bool(params["force"]))
+        self._watcher = Watcher(cluster)
+        self._outcomes: dict[str, ComponentOutcome] = {}
+        self.has_forgotten = False
+
+    def work(self) -> list[ComponentOutcome]:
+        """Delete everything that may go, and tell of what may not."""
+        self._announce()
+        self._forget_the_release()
+        if self._task.params["force"]:
+            self._delete_resources()
+        for wave in self._waves:
+            for outcome in side_by_side(self._one, wave, int(self._task.params["workers"])):
+                self._outcomes[outcome.name] = outcome
+        if self._everything and all(one.state == SUCCEEDED for one in self._outcomes.values()):
+            self._end()
+        return list(self._outcomes.values())
+
+    def _order(self) -> tuple[str, ...]:
+        """In which order the newest run had its components: also of a release that was never complete."""
+        last = self._installation.last_run
+        run = self._cluster.get(API_VERSION, "Run", last) if last else None
+        listed = (run or {}).get("spec", {}).get("allComponents") or ()
+        return tuple(dict.fromkeys((*listed, *self._installation.components)))
+
+    def _announce(self) -> None:
+        if self._waves:
+            objects = sum(len(entries) for entries in self._objects.values())
+            order = "; ".join(", ".join(wave) for wave in self._waves)
+            self._progress("deletion", "starting", f"{objects} objects, in this order: {order}")
+
+    def _forget_the_release(self) -> None:
+        """No plan that was made before holds any longer, and nothing counts as deployed."""
+        installation = self._installation
+        if self._waves and installation.digest and not self._task.check_mode:
+            write_installation(self._cluster, replace(installation, digest=""))
+
+    def _delete_resources(self) -> None:
+        """Other people's resources of our kinds: while what takes their finalizers off still runs."""
+        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD]
+        ours = {entry.ref for entries in self._objects.values() for entry in entries}
+        found: list[Object] = [
+            obj for some in side_by_side(self._inhabitants.resources, definitions) for obj in some
+        ]
+        foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
+        if foreign:
+            self._outcomes[RESOURCES] = self._measured(RESOURCES, foreign)
+
+    def _one(self, name: str) -> ComponentOutcome:
+        why = self._why_not(name)
+        if why:
+            self._progress(name, NOT_STARTED, why)
+            return ComponentOutcome(name, NOT_STARTED, error=why)
+        return self._measured(name, self._objects[name])
+
+    def _why_not(self, name: str) -> str:
+        if self._task.cancelled():
+            return "the deletion was cancelled before"
+        inventory = self._inventories[name]
+        for other, outcome in self._outcomes.items():
+            if outcome.state == SUCCEEDED:
+                continue
+            needs = self._inventories[other].needs if other in self._inventories else (name,)
+            if inventory.prerequisite or name in needs:
+                return f"{other} may need it, which is not gone ({outcome.state})"
+        return ""
+
+    def _measured(self, name: str, entries: tuple[Entry, ...] | list[Entry]) -> ComponentOutcome:
+        started = time.monotonic()
+        self._progress(name, DELETING, f"{len(entries)} objects")
+        try:
+            removal = remove_objects(self._terms(name), entries)
+            self._forget(name, removal)
+        except LifecycleError as error:
+            removal = Removal(failed=list(entries), errors=[str(error)])
+        outcome = outcome_of(name, removal, time.monotonic() - started)
+        told = outcome.error or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
+        self._progress(name, outcome.state, told)
+        return outcome
+
+    def _terms(self, name: str) -> Terms:
+        params = self._task.params
+        return Terms(
+            self._cluster,
+            deadline=time.monotonic() + float(params["timeout"]),
+            cancelled=self._task.cancelled,
+            on_change=teller(self._progress, name, DELETING),
+            spare=self._inhabitants.spare,
+            watcher=self._watcher,
+            force=bool(params["force"]),
+        )
+
+    def _forget(self, name: str, removal: Removal) -> None:
+        """Keep in a component's inventory what is still there."""
+        before = self._inventories.get(name)
+        if before is None or self._task.check_mode:
+            return
+        mine = {entry.ref for entry in self._objects[name]}
+        gone = {entry.ref for entry in before.entries if entry.ref not in mine} | removal.forgotten
+        after = replace(without(before, gone), digest="")
+        if after == before:
+            return
+        self.has_forgotten = True
+        shrink_inventory(self._cluster, before, after if after.entries else None)
+
+    def _end(self) -> None:
+        """Our own records go when there is nothing left that they would tell of."""
+        if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
+            self._note_that_nothing_is_deployed()
+            return
+        records = [Entry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
+        # Of these nothing is anybody else's.
+        terms = replace(self._terms(RECORDS), spare=lambda _entry, _live: None)
+        removal = remove_objects(terms, records)
+        if removal.deleted or removal.errors:
+            self._outcomes[RECORDS] = outcome_of(RECORDS, removal)
+
+    def _is_anything_left(self) -> bool:
+        return self._task.check_mode or bool(read_inventories(self._cluster))
+
+    def _note_that_nothing_is_deployed(self) -> None:
+        installation = read_installation(self._cluster)
+        if (installation.version or installation.target) and not self._task.check_mode:
+            self.has_forgotten = True
+            write_installation(
+                self._cluster,
+                Installation(last_run=installation.last_run, resource_version=installation.resource_version),
+            )

@@ -1,0 +1,179 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``component`` with ``state=pruned``: delete what the release no longer has of some components."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_inventories,
+    scope_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import is_in_the_way
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    FAILED,
+    PRUNE,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+    failures_of,
+    unfinished,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import (
+    is_protected,
+    no_longer_wanted,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    note,
+    read_run,
+    shrink_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
+    Removal,
+    Terms,
+    outcome_of,
+    remove_objects,
+    teller,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+
+
+def pruned(task: Task) -> Result:
+    """Prune some components; as part of a run only where all before has succeeded."""
+    why_not = _why_not(task)
+    if why_not:
+        return {"changed": False, "components": [], "msg": f"nothing is pruned: {why_not}"}
+    started = time.monotonic()
+    with Reminder(task.progress) as progress:
+        outcomes = _Pruning(replace(task, progress=progress)).work()
+    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    if task.params["run"]:
+        _note(task, outcomes, time.monotonic() - started)
+    result: Result = {
+        "changed": any(outcome.deleted for outcome in outcomes),
+        "components": [outcome.as_result() for outcome in outcomes],
+        "migrations": [],
+        "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
+        "warnings": [f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings],
+    }
+    if failed:
+        result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
+        result["failed"] = not task.params["run"]
+    return result
+
+
+def _why_not(task: Task) -> str:
+    """Why a run may not prune; empty where it may."""
+    if not task.params["run"]:
+        return ""
+    record = read_run(task.cluster, task.params["run"])
+    status = record.get("status") or {}
+    failures = [*failures_of(status), *unfinished(record["spec"].get("components") or (), status)]
+    return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
+
+
+class _Pruning:
+    """The pruning of some components, side by side: first of all what is in the way of others."""
+
+    def __init__(self, task: Task) -> None:
+        params = task.params
+        self._task = task
+        self._allowed: list[str] = params["prune_allow"]
+        release = task.materials.release()
+        desired = desired_of(release, scope_of(task.cluster))
+        self._in_release = desired.components.keys()
+        self._inventories = read_inventories(task.cluster)
+        wanted = {ref_of(obj) for component in desired.components.values() for obj in component.objects}
+        self._dropped = no_longer_wanted(self._inventories.values(), wanted, params["names"])
+        self._names = [name for name in params["names"] if name in self._inventories]
+        self._terms = Terms(
+            task.cluster,
+            deadline=time.monotonic() + float(params["timeout"]),
+            cancelled=task.cancelled,
+            spare=Inhabitants(task.cluster, lambda ref: str(ref) in self._allowed).spare,
+            watcher=Watcher(task.cluster),
+        )
+
+    def work(self) -> list[ComponentOutcome]:
+        """Prune every component, and tell what came of it."""
+        first = self._pass_over(in_the_way=True)
+        then = self._pass_over(in_the_way=False)
+        return [self._end(name, first[name].and_then(then[name])) for name in self._names]
+
+    def _pass_over(self, *, in_the_way: bool) -> dict[str, Removal]:
+        def prune(name: str) -> Removal:
+            entries = [
+                entry
+                for entry in self._dropped.get(name, ())
+                if is_in_the_way(entry.ref.kind) is in_the_way and not is_protected(entry.ref, self._allowed)
+            ]
+            if entries:
+                self._task.progress(name, "pruning", f"{len(entries)} objects")
+            try:
+                return remove_objects(self._terms_of(name), entries)
+            except LifecycleError as error:
+                return Removal(failed=entries, errors=[str(error)])
+
+        removals = side_by_side(prune, self._names, int(self._task.params["workers"]))
+        return dict(zip(self._names, removals, strict=True))
+
+    def _terms_of(self, name: str) -> Terms:
+        return replace(self._terms, on_change=teller(self._task.progress, name, "pruning"))
+
+    def _end(self, name: str, removal: Removal) -> ComponentOutcome:
+        self._forget(self._inventories[name], removal)
+        outcome = outcome_of(name, removal)
+        told = outcome.error or f"{outcome.deleted} objects pruned"
+        self._task.progress(name, outcome.state, told)
+        return outcome
+
+    def _forget(self, before: Inventory, removal: Removal) -> None:
+        """Keep in the inventory what the component has, and what it no longer should have and still has."""
+        dropped = {entry.ref for entry in self._dropped.get(before.component, ())}
+        whole = before.component not in self._in_release
+        kept = tuple(
+            entry
+            for entry in before.entries
+            if entry.ref not in removal.forgotten and (entry.ref in dropped or not (whole or entry.dropped))
+        )
+        if whole and not kept:
+            shrink_inventory(self._task.cluster, before, None)
+        elif kept != before.entries:
+            shrink_inventory(self._task.cluster, before, replace(before, entries=kept))
+
+
+def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
+    run, record = task.params["run"], read_run(task.cluster, task.params["run"])
+    known: Mapping[str, Any] = (record.get("status") or {}).get("components") or {}
+    failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
+    components = {
+        outcome.name: _after_pruning(known.get(outcome.name) or {}, outcome) for outcome in outcomes
+    }
+    phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
+    note(task.cluster, run, {"components": components, "phases": {PRUNE: phase}})
+
+
+def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
+    """What the run's record says of a component, with what came of its pruning."""
+    warnings = [*known.get("warnings", ()), *outcome.warnings]
+    return {
+        **outcome.as_result(),
+        **known,
+        "state": outcome.state,
+        "error": outcome.error,
+        "deleted": outcome.deleted,
+        "warnings": warnings,
+    }

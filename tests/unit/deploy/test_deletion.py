@@ -1,0 +1,300 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting everything that was deployed, or some of it, on the in-memory cluster."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+
+from tests.unit.deploy.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    healthy_cluster,
+    only_reads,
+    release,
+)
+
+BOOKKEEPING = ("Run", "Inventory", "Installation")
+
+
+def kyma(version: str = "2.9", **more: Any) -> Release:
+    """Two prerequisites, three components of which one needs another, and a definition."""
+
+    def entry(name: str, *needs: str, prerequisite: bool = False) -> ComponentEntry:
+        return ComponentEntry(name, "kyma-system", needs=needs, prerequisite=prerequisite)
+
+    components: dict[str, Any] = {
+        "certs": (entry("certs", prerequisite=True), [config_map("ca")]),
+        "istio": (entry("istio", prerequisite=True), [deployment("istio"), config_map("mesh")]),
+        "dashboards": (entry("dashboards", "monitoring"), [config_map("boards")]),
+        "monitoring": [deployment("monitoring")],
+        "gateway": [custom("Gateway", "kyma"), config_map("routes")],
+    }
+    return release(version, components, crds=[crd("Gateway")], **more)
+
+
+def installed(cluster: MemoryCluster | None = None, **options: Any) -> Deployer:
+    someone = deployer(kyma(), cluster=cluster, timeout=3, **options)
+    assert someone.deploy()["state"] == "succeeded"
+    memory(someone).requests.clear()
+    return someone
+
+
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
+def named(name: str, **metadata: Any) -> Object:
+    return {**config_map(name), "metadata": {"name": name, "namespace": "kyma-system", **metadata}}
+
+
+def deletions(someone: Deployer) -> list[str]:
+    """What was deleted, in this order, without the collection's own records."""
+    refs = [one.ref for one in memory(someone).requests if one.verb == "delete" and one.writes and one.ref]
+    return [str(ref) for ref in refs if ref.kind not in BOOKKEEPING]
+
+
+def everything(cluster: MemoryCluster) -> set[Ref]:
+    return set(cluster._store.objects)
+
+
+def test_everything_goes_backwards_and_nothing_of_ours_remains() -> None:
+    cluster = healthy_cluster()
+    empty = everything(cluster)
+    someone = installed(cluster)
+    result = someone.delete()
+    assert (result["changed"], result.get("failed", False)) == (True, False)
+    assert everything(cluster) == empty
+    order = deletions(someone)
+    places = [
+        order.index(f"{kind} kyma-system/{name}")
+        for kind, name in (
+            ("ConfigMap", "boards"),
+            ("Deployment", "monitoring"),
+            ("Deployment", "istio"),
+            ("ConfigMap", "mesh"),
+            ("ConfigMap", "ca"),
+        )
+    ]
+    assert places == sorted(places)
+    assert order.index("Gateway kyma-system/kyma") < order.index("ConfigMap kyma-system/routes")
+    assert order[-6:-3] == [
+        "CustomResourceDefinition gateways.example.com",
+        "Namespace kyma-system",
+        "ClusterRole kyma-lifecycle-view",
+    ]
+    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-3:])
+
+
+def test_where_nothing_of_ours_is_there_is_nothing_to_do() -> None:
+    someone = deployer(kyma())
+    with only_reads(memory(someone)):
+        result = someone.delete()
+    assert (result["changed"], result["summary"]) == (False, ["nothing to delete"])
+
+
+def test_in_check_mode_it_tells_what_would_go_and_keeps_all() -> None:
+    someone = installed()
+    with only_reads(memory(someone)):
+        result = someone.delete(check_mode=True)
+    assert result["changed"]
+    shown = [entry["before_header"] for entry in result["diff"]]
+    memory(someone).requests.clear()
+    someone.delete()
+    assert sorted(shown) == sorted(deletions(someone))
+
+
+def test_definitions_that_others_use_stay_and_what_lives_is_listed() -> None:
+    someone = installed()
+    theirs = custom("Gateway", "theirs")
+    theirs["metadata"]["namespace"] = "default"
+    someone.cluster.with_field_manager("somebody").create(theirs)
+    result = someone.delete()
+    assert not result.get("failed")
+    told = "CustomResourceDefinition gateways.example.com: it stays, as these live: Gateway default/theirs"
+    assert result["warnings"] == [told]
+    assert told in result["msg"]
+    assert someone.cluster.get("example.com/v1", "Gateway", "theirs", "default")
+    assert [
+        entry.ref.kind for one in read_inventories(someone.cluster).values() for entry in one.entries
+    ] == ["CustomResourceDefinition"]
+    assert (read_installation(someone.cluster).version, read_installation(someone.cluster).target) == ("", "")
+    with only_reads(memory(someone)):
+        again = someone.delete()
+    assert (again["changed"], again["warnings"]) == (False, [told])
+    someone.cluster.delete("example.com/v1", "Gateway", "theirs", "default")
+    assert someone.delete()["changed"]
+    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+
+
+def test_with_force_the_resources_of_others_go_first_and_then_their_definition() -> None:
+    someone = installed()
+    theirs = custom("Gateway", "theirs")
+    theirs["metadata"]["namespace"] = "default"
+    someone.cluster.with_field_manager("somebody").create(theirs)
+    result = someone.delete(force=True)
+    assert not result.get("failed")
+    assert deletions(someone)[0] == "Gateway default/theirs"
+    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+
+
+def test_a_namespace_in_which_others_live_stays_unless_forced() -> None:
+    someone = installed()
+    someone.cluster.with_field_manager("somebody").create(named("theirs"))
+    result = someone.delete()
+    assert result["warnings"] == [
+        "Namespace kyma-system: it stays, as this lives in it: ConfigMap kyma-system/theirs"
+    ]
+    assert someone.cluster.get("v1", "ConfigMap", "theirs", "kyma-system")
+    assert someone.delete(force=True)["changed"]
+    assert someone.cluster.get("v1", "Namespace", "kyma-system") is None
+
+
+def test_what_controllers_publish_into_every_namespace_keeps_none() -> None:
+    someone = installed()
+    root = named("kube-root-ca.crt")
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "ca", "uid": "1"}
+    owned = named("owned", ownerReferences=[owner])
+    for obj in (root, owned):
+        someone.cluster.with_field_manager("controller").create(obj)
+    assert someone.delete()["warnings"] == []
+    assert someone.cluster.get("v1", "Namespace", "kyma-system") is None
+
+
+def test_a_namespace_that_was_there_before_stays_whatever_is_forced() -> None:
+    cluster = healthy_cluster()
+    labelled = {"name": "kyma-system", "labels": {"team": "a"}}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": labelled}
+    cluster.with_field_manager("kubectl-create").create(namespace)
+    time.sleep(1.1)
+    someone = installed(cluster)
+    result = someone.delete(force=True)
+    assert result["warnings"] == ["Namespace kyma-system: it was there before the release, so it stays"]
+    assert cluster.get("v1", "Namespace", "kyma-system")
+    assert cluster.resource(API_VERSION, "Inventory") is None
+
+
+def test_what_hangs_is_told_and_what_it_may_need_stays() -> None:
+    someone = installed()
+    patch = {"metadata": {"finalizers": ["example.com/guard"]}}
+    someone.cluster.patch("example.com/v1", "Gateway", "kyma", "kyma-system", patch)
+    someone.options["timeout"] = 0.3
+    result = someone.delete()
+    assert result["failed"]
+    assert "gateway failed: Gateway kyma-system/kyma: it was deleted" in result["msg"]
+    assert "example.com/guard" in result["msg"]
+    assert "istio not started: gateway may need it" in result["msg"]
+    assert set(read_inventories(someone.cluster)) == {"foundation", "certs", "istio", "gateway"}
+    assert ("gateway", "deleting") in {(subject, state) for subject, state, _detail in someone.told}
+    someone.cluster.patch(
+        "example.com/v1", "Gateway", "kyma", "kyma-system", {"metadata": {"finalizers": None}}
+    )
+    assert not someone.delete().get("failed")
+    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+
+
+def test_after_an_interruption_anywhere_a_rerun_goes_on() -> None:
+    for call in range(1, 60):
+        cluster = healthy_cluster()
+        empty = everything(cluster)
+        someone = installed(cluster)
+        cluster.fail_at(call, Unreachable("the connection broke"), before=bool(call % 2), writes_only=True)
+        interrupted = someone.delete()
+        if not interrupted.get("failed"):
+            break
+        assert not someone.delete().get("failed"), call
+        assert everything(cluster) == empty, call
+    assert call > 10
+
+
+def test_what_is_not_ours_any_more_is_left_alone() -> None:
+    someone = installed()
+    someone.cluster.delete("v1", "ConfigMap", "boards", "kyma-system")
+    someone.cluster.with_field_manager("somebody").create(named("boards"))
+    result = someone.delete()
+    assert "ConfigMap kyma-system/boards: somebody has made it anew" in result["warnings"][0]
+    assert someone.cluster.get("v1", "ConfigMap", "boards", "kyma-system")
+
+
+def test_some_components_alone() -> None:
+    someone = installed()
+    result = someone.delete("monitoring", "dashboards", "unheard-of")
+    assert [one["name"] for one in result["components"]] == ["dashboards", "monitoring"]
+    assert deletions(someone) == ["ConfigMap kyma-system/boards", "Deployment kyma-system/monitoring"]
+    assert not someone.delete("monitoring")["changed"]
+    planned = someone.plan()
+    actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
+    assert actions["monitoring"] == actions["dashboards"] == "install"
+    assert actions["istio"] == "unchanged"
+
+
+def test_a_plan_that_was_made_before_is_refused_afterwards() -> None:
+    someone = installed()
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    someone.delete("gateway")
+    assert someone.carry_out(planned)["failed"]
+
+
+def test_a_cancellation_leaves_what_comes_later() -> None:
+    someone = installed()
+    someone.cancelled = lambda: True
+    result = someone.delete()
+    assert result["failed"]
+    assert deletions(someone) == []
+    assert "cancelled" in result["msg"]
+
+
+def test_migrations_do_not_run() -> None:
+    class Always(Migration):
+        """It always has something to do."""
+
+        component, phase, keep = "gateway", Phase.PRE, "for tests"
+
+        def check(self, ctx: Context) -> Verdict:
+            del ctx
+            return needed("always") if armed else not_needed("not yet")
+
+        def run(self, ctx: Context) -> None:
+            del ctx
+            raise AssertionError("it ran")
+
+    armed: list[bool] = []
+    someone = deployer(kyma(), Always, timeout=3)
+    someone.deploy()
+    armed.append(True)
+    assert not someone.delete().get("failed")
+
+
+def test_what_a_release_left_behind_goes_too() -> None:
+    someone = installed()
+    someone.materials.given = release("2.10", {"gateway": [config_map("routes")]}, crds=[crd("Gateway")])
+    assert someone.deploy()["state"] == "succeeded"
+    assert ref_of(named("mesh")) in everything(memory(someone))
+    assert not someone.delete().get("failed")
+    assert ref_of(named("mesh")) not in everything(memory(someone))
