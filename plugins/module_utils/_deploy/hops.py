@@ -80,6 +80,6 @@ def after(observed: Observed, desired: Desired, release: Release, digest: str) -
     inventories: dict[str, Inventory] = dict(observed.inventories)
     for name, component in desired.components.items():
         known = inventories.get(name)
-        intent = intended(known, name, component.entry.namespace, component.objects)
+        intent = intended(known, component.entry, component.objects)
         inventories[name] = replace(intent, version=release.version, digest=component.digest, release=digest)
     return replace(observed, installation=installation, inventories=inventories)

@@ -168,7 +168,7 @@ class Rehearsal:
         orphans = self._orphans()
         prune = self._prune(components, orphans)
         self._migrate(GLOBAL, Phase.POST)
-        notes, grants = self._preflight(components)
+        notes, grants = self._preflight(components, orphans)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
@@ -212,14 +212,17 @@ class Rehearsal:
         later = [change for change in self._changes({}, set()) if change.fields != ["apiVersion"]]
         return with_later_changes(components, later, self._wide[0][0])
 
-    def _preflight(self, components: Sequence[ComponentPlan]) -> tuple[Sequence[str], str]:
+    def _preflight(
+        self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
+    ) -> tuple[Sequence[str], str]:
         """Look for what else stands in the way; what a person should know, and what would grant rights."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
         needed = [verdict for verdict in self._verdicts if verdict.verdict == "needed"]
         moves = self._release.version != self._observed.installation.version and not self._request.alone
-        if not (working or needed or moves or self._observed.refused):
-            return (), ""
         writes = [write for verdict in needed for write in verdict.writes]
+        writes += [change for orphan in orphans for change in orphan.changes]
+        if not (working or needed or moves or writes or self._observed.refused):
+            return (), ""
         found = preflight(
             self._cluster,
             Intended(

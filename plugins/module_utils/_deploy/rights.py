@@ -68,7 +68,7 @@ def records_rights() -> set[Right]:
     """What keeping our own records takes, on a cluster that never had them included."""
     found = {Right(verb, GROUP, resource) for resource in _OWN for verb in _READ}
     found |= {Right(verb, GROUP, resource) for resource in _OWN for verb in ("create", "patch")}
-    found.add(Right("delete", GROUP, "runs"))
+    found |= {Right("delete", GROUP, resource) for resource in ("inventories", "runs")}
     found |= {Right(verb, _CRDS, "customresourcedefinitions") for verb in ("get", "create", "patch")}
     found |= {Right(verb, RBAC, "clusterroles") for verb in ("create", "patch")}
     return found

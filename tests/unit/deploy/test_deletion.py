@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -268,6 +269,14 @@ def test_a_cancellation_leaves_what_comes_later() -> None:
     assert result["failed"]
     assert deletions(someone) == []
     assert "cancelled" in result["msg"]
+
+
+def test_a_cluster_that_is_held_is_left_as_it_is() -> None:
+    someone = installed()
+    someone.task(run.DEFINITION, state="held", reason="an audit", until="2999-01-01")
+    refused = someone.delete()
+    assert "an audit" in refused["msg"]
+    assert deletions(someone) == []
 
 
 def test_migrations_do_not_run() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
@@ -17,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion im
     objects_by_component,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of, without
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
@@ -120,6 +122,9 @@ class _Deletion:
         self._everything = EVERYTHING in params["names"]
         self._inventories = read_inventories(cluster)
         self._installation = read_installation(cluster)
+        held = hold_problem(self._installation.hold, datetime.now(UTC))
+        if held and not task.check_mode:
+            raise LifecycleError(held)
         chosen = [
             inventory
             for name, inventory in self._inventories.items()
