@@ -55,23 +55,25 @@ def observe(cluster: Cluster) -> Observed:
     """
     refused: list[str] = []
 
-    @contextmanager
-    def as_permitted() -> Iterator[None]:
-        try:
-            yield
-        except Forbidden as refusal:
-            refused.append(str(refusal))
-
     installation = Installation()
     inventories: dict[str, Inventory] = {}
     live: dict[Ref, Object] = {}
-    with as_permitted():
+    with as_permitted(refused):
         installation = read_installation(cluster)
-    with as_permitted():
+    with as_permitted(refused):
         inventories = read_inventories(cluster)
-    with as_permitted():
+    with as_permitted(refused):
         live = read_metadata(cluster, inventories.values())
     return Observed(installation, inventories, live, tuple(refused))
+
+
+@contextmanager
+def as_permitted(refused: list[str]) -> Iterator[None]:
+    """Read something in here; that it may not be read is added to what was refused."""
+    try:
+        yield
+    except Forbidden as refusal:
+        refused.append(str(refusal))
 
 
 def read_installation(cluster: Cluster) -> Installation:

@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     KindNotServed,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import AUTOSCALERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import (
     ARGO_CD,
     FLUX,
@@ -128,7 +129,7 @@ def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) ->
     kept += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
     missing, grants = _rights(cluster, intended, refused, kept)
     kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
-    notes = _open_run(cluster, intended, now)
+    notes = (*_open_run(cluster, intended, now), *(() if grants else _unsure(cluster, intended)))
     return Findings((*kept, *found, *missing), notes, grants)
 
 
@@ -170,6 +171,8 @@ def _needed(intended: Intended) -> set[Right]:
     for inventory in intended.observed.inventories.values():
         for entry in inventory.entries:
             needed |= list_right(entry.api_version, entry.ref.kind, served)
+    for api_version, kind in AUTOSCALERS:
+        needed |= list_right(api_version, kind, served)
     changes = [change for _component, plan in intended.components for change in plan.changes]
     for change in (*changes, *intended.writes):
         if change.after is None and change.before is not None:
@@ -193,6 +196,26 @@ def _granting(intended: Intended, *, everything: bool) -> set[Right]:
             if ref_of(obj).group == RBAC and (everything or ref_of(obj) not in verified):
                 found |= granting_rights(obj)
     return found
+
+
+def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
+    """Roles and bindings that the server may refuse once their namespace is there, and can't judge before."""
+    changes = (change for _component, plan in intended.components for change in plan.changes)
+    unverified = {change.ref for change in changes if change.unverified}
+    objects = {
+        ref_of(obj): granting_rights(obj)
+        for component, _plan in intended.components
+        for obj in component.objects
+        if ref_of(obj) in unverified and ref_of(obj).group == RBAC
+    }
+    missing = _missing(cluster, (right for rights in objects.values() for right in rights))
+    named = ", ".join(str(ref) for ref, rights in objects.items() if rights & missing)
+    if not named:
+        return ()
+    return (
+        f"{named}: if they grant rights that the user itself lacks, the server will refuse them; whether they do"
+        " can be asked only once their namespace exists",
+    )
 
 
 def _missing(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:

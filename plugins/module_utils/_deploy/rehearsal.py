@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -55,6 +55,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     Observed,
+    as_permitted,
     read_autoscaled,
     scope_of,
 )
@@ -151,7 +152,11 @@ class Rehearsal:
         self._met: dict[Ref, Object] = {}
         self._brought = _kinds_of(self._desired)
         self._wide: list[tuple[str, Object]] = []
-        self._autoscaled = self._desired.autoscaled | read_autoscaled(cluster)
+        self._autoscaled = self._desired.autoscaled
+        refused = list(observed.refused)
+        with as_permitted(refused):
+            self._autoscaled |= read_autoscaled(cluster)
+        self._observed = replace(observed, refused=tuple(refused))
 
     @property
     def desired(self) -> Desired:

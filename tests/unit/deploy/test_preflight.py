@@ -137,6 +137,17 @@ def test_with_nothing_to_do_nobody_is_asked() -> None:
     assert cluster.reviews == []
 
 
+def test_roles_that_can_not_be_judged_yet_are_noted() -> None:
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "r"}}
+    someone = deployer(release("2.9", {"logging": [role, config_map("settings")]}))
+    limited(someone, ("escalate", "roles"))
+    [warning] = someone.plan()["warnings"]
+    assert warning.startswith("Role kyma-system/r: if they grant rights that the user itself lacks")
+    someone = deployer(release("2.9", {"logging": [role, config_map("settings")]}))
+    limited(someone, ("escalate", "clusterroles"))
+    assert someone.plan()["warnings"] == []
+
+
 # Other tools.
 
 

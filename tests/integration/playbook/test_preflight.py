@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the way of a deployment, on a real API server: rights, other tools, a hold."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster.paths import BIN
+
+from .conftest import OwnCluster
+from .running import Playbook
+from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+
+pytestmark = pytest.mark.cluster
+
+Object = dict[str, Any]
+
+RBAC = "rbac.authorization.k8s.io/v1"
+
+
+def definition() -> Object:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "offers.shop.test"},
+        "spec": {
+            "group": "shop.test",
+            "scope": "Namespaced",
+            "names": {"kind": "Offer", "plural": "offers", "singular": "offer", "listKind": "OfferList"},
+            "versions": [version],
+        },
+    }
+
+
+def granting(kind: str, name: str, *verbs: str) -> Object:
+    """A role that allows more than the deployer itself may do."""
+    rule = {"apiGroups": ["networking.k8s.io"], "resources": ["ingresses"], "verbs": list(verbs)}
+    return {"apiVersion": RBAC, "kind": kind, "metadata": {"name": name}, "rules": [rule]}
+
+
+def binding(kind: str, name: str) -> Object:
+    subject = {"kind": "ServiceAccount", "name": "default", "namespace": NAMESPACE}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind.removesuffix("Binding"), "name": name}
+    meta = {"name": name}
+    return {"apiVersion": RBAC, "kind": kind, "metadata": meta, "roleRef": role, "subjects": [subject]}
+
+
+def write(release: SmallRelease, version: str, *catalog: Object) -> Path:
+    release.folder.joinpath("release.yaml").write_text(f"version: '{version}'\n")
+    place = release.folder / "crds" / "shop" / "offers.yaml"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(definition()))
+    offer = {"apiVersion": "shop.test/v1", "kind": "Offer", "metadata": {"name": "apples"}, "spec": {}}
+    roles = [
+        granting(kind, f"more-{kind.lower()}", "get", *(["list"] if version != "1.0" else []))
+        for kind in ("Role", "ClusterRole")
+    ]
+    bindings = [binding(f"{kind}Binding", f"more-{kind.lower()}") for kind in ("Role", "ClusterRole")]
+    release.write("catalog", config_map("settings", v=version), offer, *roles, *bindings, *catalog)
+    return release.folder
+
+
+@pytest.fixture(scope="module")
+def release(small: SmallRelease) -> SmallRelease:
+    return small.component("catalog").component("checkout", deployment("checkout"))
+
+
+@pytest.fixture(scope="module")
+def deployer(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    """Somebody with a ServiceAccount that may do nothing yet."""
+    for obj in (
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ci"}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "deployer", "namespace": "ci"}},
+    ):
+        own_cluster.api.create(obj)
+    token = kubectl(own_cluster, "create", "token", "deployer", "-n", "ci", "--duration=1h").strip()
+    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
+    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+    folder = tmp_path_factory.mktemp("deployer")
+    (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+    return Playbook(folder, folder / "kubeconfig", own_cluster.audit)
+
+
+def kubectl(cluster: OwnCluster, *arguments: str, text: str = "") -> str:
+    done = subprocess.run(
+        [BIN / "kubectl", *arguments],
+        input=text,
+        env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_printed_roles_are_enough_for_a_first_deployment(
+    release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
+) -> None:
+    folder = write(release, "1.0")
+    refused = deployer.deploy(folder)
+    message = refused.refused()
+    assert len(refused.planning["blockers"]) == 1, message
+    assert "the user system:serviceaccount:ci:deployer lacks rights" in message
+    assert "create, get, list, patch, watch offers.shop.test in small" in message
+    grants = refused.planning["grants"]
+    assert grants in message
+    kubectl(own_cluster, "apply", "-f", "-", text=grants)
+    deployer.deploy(folder).succeeded()
+    assert deployer.deploy(folder).succeeded().recap["changed"] == 0
+
+
+def test_and_those_printed_for_an_upgrade_are_enough_for_that(
+    release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
+) -> None:
+    claim = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "limits"},
+        "spec": {"limits": []},
+    }
+    folder = write(release, "1.1", claim)
+    refused = deployer.deploy(folder)
+    assert "create, get, patch limitranges in small" in refused.refused()
+    roles = list(yaml.safe_load_all(refused.planning["grants"]))
+    # The namespace is there now, so the right to write into it is granted in there alone.
+    assert {(role["kind"], role["metadata"].get("namespace")) for role in roles} >= {("Role", NAMESPACE)}
+    kubectl(own_cluster, "apply", "-f", "-", text=refused.planning["grants"])
+    deployer.deploy(folder).succeeded()
+
+
+def test_without_the_right_to_read_our_records_the_plan_says_so(
+    release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
+) -> None:
+    kept = kubectl(own_cluster, "get", "clusterrolebindings", "-o", "yaml")
+    names = [
+        item["metadata"]["name"]
+        for item in yaml.safe_load(kept)["items"]
+        if item["metadata"]["name"].startswith("kyma-deployer-")
+    ]
+    kubectl(own_cluster, "delete", "clusterrolebinding", *names)
+    message = deployer.deploy(write(release, "1.2")).refused()
+    assert "inventories.lifecycle.kyma-project.io in the whole cluster" in message
+    assert "installations.lifecycle.kyma-project.io in the whole cluster" in message
+
+
+# As an administrator.
+
+
+def managed(cluster: OwnCluster, name: str, meta: Object, manager: str = "other") -> None:
+    """Give an object of another tool's the marks of that tool."""
+    metadata = {"name": name, "namespace": NAMESPACE, **meta}
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"theirs": "yes"}}
+    cluster.api.with_field_manager(manager).apply(obj)
+
+
+MARKS: dict[str, tuple[Object, str]] = {
+    "argo": ({"annotations": {"argocd.argoproj.io/tracking-id": f"shop:/ConfigMap:{NAMESPACE}/argo"}}, "x"),
+    "argo-by-label": ({"labels": {"app.kubernetes.io/instance": "shop"}}, "argocd-controller"),
+    "flux": (
+        {
+            "labels": {
+                "kustomize.toolkit.fluxcd.io/name": "apps",
+                "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+            }
+        },
+        "kustomize-controller",
+    ),
+    "helm": (
+        {
+            "labels": {"app.kubernetes.io/managed-by": "Helm"},
+            "annotations": {
+                "meta.helm.sh/release-name": "shop",
+                "meta.helm.sh/release-namespace": NAMESPACE,
+            },
+        },
+        "helm",
+    ),
+}
+
+
+def test_objects_of_other_tools_block_all_at_once(
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
+) -> None:
+    for name, (meta, manager) in MARKS.items():
+        managed(own_cluster, name, meta, manager)
+    labels = {"owner": "helm", "name": "shop", "status": "deployed"}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "helm.sh/release.v1",
+        "metadata": {"name": "sh.helm.release.v1.shop.v1", "namespace": NAMESPACE, "labels": labels},
+        "data": {"release": base64.b64encode(b"x").decode()},
+    }
+    own_cluster.api.create(secret)
+    folder = write(release, "1.2", *(config_map(name, ours="yes") for name in MARKS))
+    refused = playbook.deploy(folder)
+    message = refused.refused()
+    assert len(refused.planning["blockers"]) == 3, message
+    assert (
+        "the Argo CD Application shop manages ConfigMap small/argo, ConfigMap small/argo-by-label" in message
+    )
+    assert "the Flux Kustomization flux-system/apps manages ConfigMap small/flux" in message
+    assert "the Helm release small/shop manages ConfigMap small/helm" in message
+
+
+def test_what_helm_forgets_is_nobodys(
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
+) -> None:
+    kubectl(own_cluster, "-n", NAMESPACE, "delete", "secret", "-l", "owner=helm,name=shop")
+    message = playbook.deploy(release.folder).refused()
+    assert "Helm" not in message
+
+
+def test_a_held_cluster_is_left_alone_until_it_is_released(
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
+) -> None:
+    # By kubectl, as the documentation has it.
+    patch = json.dumps({"spec": {"hold": {"by": "jane", "reason": "the audit"}}})
+    kubectl(own_cluster, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    message = playbook.deploy(release.folder, takeover=True).refused()
+    assert "the cluster is held by jane: the audit" in message
+    assert "the audit" in kubectl(own_cluster, "get", "kyin")
+    patch = json.dumps({"spec": {"hold": None}})
+    kubectl(own_cluster, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+
+
+def test_a_takeover_takes_them(release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster) -> None:
+    playbook.deploy(release.folder, takeover=True).succeeded()
+    for name in MARKS:
+        found = own_cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
+        assert found
+        assert found["data"]["ours"] == "yes"
