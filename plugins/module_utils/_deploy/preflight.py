@@ -213,8 +213,8 @@ def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
     if not named:
         return ()
     return (
-        f"{named}: if they grant rights that the user itself lacks, the server will refuse them; whether they do"
-        " can be asked only once their namespace exists",
+        f"{named}: if they grant rights that the user itself lacks, the server will refuse them; whether they"
+        " do can be asked only once their namespace exists",
     )
 
 
