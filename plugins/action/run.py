@@ -13,3 +13,4 @@ class ActionModule(DirectCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    in_one_piece = True

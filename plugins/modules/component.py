@@ -21,6 +21,8 @@ description:
   - Without O(run) it is a task like others, for a playbook of one's own, and fails if a component does. As
     part of a run it records the failure, which fails the host at the end of the run, so that other components
     are still deployed.
+  - Interrupted (SIGINT or SIGTERM to ansible-playbook), past the run's deadline, or asked to stop with
+    M(kyma.lifecycle.run), it starts no further component. Those in flight have O(grace) to become healthy.
   - With C(async) and C(poll=0) it is left to itself, and its result is read by
     M(ansible.builtin.async_status).
 extends_documentation_fragment:
@@ -29,6 +31,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.release
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
+  - kyma.lifecycle.stopping
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes

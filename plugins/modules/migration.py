@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.release
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
+  - kyma.lifecycle.stopping
   - kyma.lifecycle.attributes
 attributes:
   check_mode:

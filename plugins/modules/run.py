@@ -29,11 +29,14 @@ options:
       - V(finished) ends the run of that name, succeeded or failed.
       - V(noted) is for a plan that calls for no run. It keeps in the cluster what the plan has seen of what
         others hold, so that it is told only once and the next plan is quick again. No object changes.
+      - V(cancelled) asks a run that is at work, here or elsewhere, to stop. It learns of it within some
+        seconds, starts nothing more, and ends what is in flight within its grace. Where no run is at work,
+        nothing happens.
       - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything
         to do are refused, whoever begins them. A run that has begun is not disturbed.
       - V(released) ends a hold.
     type: str
-    choices: [started, finished, noted, held, released]
+    choices: [started, finished, noted, cancelled, held, released]
     required: true
   plan:
     description:
@@ -42,12 +45,12 @@ options:
     type: dict
   run:
     description:
-      - The run to end.
-      - Required if O(state=finished).
+      - The run to end, or to cancel.
+      - Required if O(state=finished). For O(state=cancelled) it is the newest by default.
     type: str
   reason:
     description:
-      - Why the cluster is held, for O(state=held).
+      - Why the cluster is held or the run cancelled, for O(state=held) and O(state=cancelled).
     type: str
     default: ''
   until:
@@ -56,6 +59,12 @@ options:
       - Without it the cluster is held until it is released.
     type: str
     default: ''
+  timeout:
+    description:
+      - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes
+        as long as it takes.
+    type: float
+    default: 0
   interactive_managers:
     description:
       - The field managers behind which a person sits, as patterns of their names. What they have written
@@ -100,6 +109,11 @@ EXAMPLES = r"""
     reason: the auditors look at this cluster
     until: "2026-11-23T06:00:00Z"
 
+- name: Stop what is being deployed just now
+  kyma.lifecycle.run:
+    state: cancelled
+    reason: the shop must not be touched on Black Friday
+
 - name: Let them deploy again
   kyma.lifecycle.run:
     state: released
@@ -108,11 +122,11 @@ EXAMPLES = r"""
 RETURN = r"""
 run:
   description: The name of the run.
-  returned: if O(state=started) or O(state=finished)
+  returned: if O(state=started), O(state=finished) or O(state=cancelled)
   type: str
   sample: 20261121-131854-a1b2c3
 state:
-  description: How the run ended, V(succeeded) or V(failed).
+  description: How the run ended, V(succeeded), V(failed) or V(cancelled).
   returned: if O(state=finished)
   type: str
   sample: succeeded

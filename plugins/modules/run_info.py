@@ -113,7 +113,8 @@ runs:
       type: str
       sample: "2026-11-21T13:21:07Z"
     state:
-      description: V(succeeded) or V(failed). Empty while it is under way, and if it was cut off.
+      description:
+        - V(succeeded), V(failed) or V(cancelled). V(running) while it is under way, and if it was cut off.
       type: str
       sample: succeeded
     message:

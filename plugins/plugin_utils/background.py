@@ -15,7 +15,8 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress, Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
@@ -23,11 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
     Files,
     follow,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import work_in_own_process
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import has_been_told, heeding_signals
 
-GRACE = 60.0
-"""Seconds that work in flight gets to end after it was told to."""
 MARGIN = 30.0
 """Seconds for starting and for leaving a result."""
 DEFAULT_DEADLINE = 4 * 3600.0
@@ -54,14 +55,22 @@ class BackgroundCarrier(Carrier):
         """See Carrier."""
         if self._task.async_val and not self._task.poll:
             return self.ship(arguments, task_vars, background=True)
-        limit = self._task.async_val or int(self.deadline(arguments.params) + GRACE + MARGIN)
+        limit = self._task.async_val or int(self.deadline(arguments.params) + _patience(arguments.params))
         # With a `poll` of the user's own, Ansible would want to poll what is over by then.
         self._task.async_val = 0
-        if self.works_here and has_libraries():
-            return self._work_in_own_process(arguments, task_vars, limit)
-        return self._follow(arguments, task_vars, limit)
+        work = self._work_in_own_process if self.works_here and has_libraries() else self._follow
+        return heeding_signals(lambda told: work(arguments, task_vars, limit, told))
 
-    def _work_in_own_process(self, arguments: Arguments, task_vars: TaskVars, limit: int) -> Result:
+    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
+        """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
+        if not has_been_told():
+            super().show(line, task_vars)
+        elif not self._task.no_log:
+            LAST_WORDS.say(f"[{task_vars.get('inventory_hostname')}] {line}")
+
+    def _work_in_own_process(
+        self, arguments: Arguments, task_vars: TaskVars, limit: int, told: Callable[[], bool]
+    ) -> Result:
         def work(progress: Progress, cancelled: Callable[[], bool]) -> Result:
             result = call(
                 self.definition,
@@ -74,9 +83,17 @@ class BackgroundCarrier(Carrier):
             )
             return arguments.complete(result)
 
-        return work_in_own_process(work, limit, lambda line: self.show(line, task_vars))
+        return work_in_own_process(
+            work,
+            limit,
+            lambda line: self.show(line, task_vars),
+            cancelled=told,
+            patience=_patience(arguments.params),
+        )
 
-    def _follow(self, arguments: Arguments, task_vars: TaskVars, limit: int) -> Result:
+    def _follow(
+        self, arguments: Arguments, task_vars: TaskVars, limit: int, told: Callable[[], bool]
+    ) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
         async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
         self._task.async_val = limit  # _execute_module takes the limit from here
@@ -90,7 +107,14 @@ class BackgroundCarrier(Carrier):
             return job
         folder = posixpath.dirname(job["results_file"])
         window = self._window(Files(job["results_file"], posixpath.join(folder, name)))
-        content = follow(window, limit, lambda line: self.show(line, task_vars), reconnect=self._reconnect)
+        content = follow(
+            window,
+            limit,
+            lambda line: self.show(line, task_vars),
+            cancelled=told,
+            patience=_patience(arguments.params),
+            reconnect=self._reconnect,
+        )
         with suppress(AnsibleConnectionFailure):
             window.remove()
         decoder = get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
@@ -106,3 +130,8 @@ class BackgroundCarrier(Carrier):
     def _reconnect(self) -> None:
         with suppress(AttributeError, AnsibleConnectionFailure):
             self._connection.reset()
+
+
+def _patience(params: Mapping[str, Any]) -> float:
+    """Seconds in which the function ends by itself, once it was told to stop."""
+    return float(params.get("grace") or GRACE) + MARGIN

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import ClassVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
@@ -13,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import R
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import heeding_signals
 
 
 class DirectCarrier(Carrier):
@@ -22,11 +25,19 @@ class DirectCarrier(Carrier):
     task in the background, it ships the module. Both answer alike.
     """
 
+    in_one_piece: ClassVar[bool] = False
+    """Whether it writes what must not be left half done: it comes to its end, whoever interrupts Ansible."""
+
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
         if self._task.async_val or not self.works_here or not has_libraries():
             return self.ship(arguments, task_vars, background=bool(self._task.async_val))
 
+        if self.in_one_piece:
+            return heeding_signals(lambda told: self._call(arguments, task_vars, told))
+        return self._call(arguments, task_vars, lambda: False)
+
+    def _call(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         def progress(subject: str, state: str, detail: str = "") -> None:
             self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
 
@@ -35,7 +46,7 @@ class DirectCarrier(Carrier):
             arguments.params,
             materials=self.materials(arguments.params, task_vars),
             progress=progress,
-            cancelled=lambda: False,
+            cancelled=told,
             check_mode=self._task.check_mode,
             diff=self._task.diff,
         )

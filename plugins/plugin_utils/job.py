@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -47,7 +48,12 @@ class Files:
     @property
     def all(self) -> tuple[str, ...]:
         """Everything that has to go when the job is over."""
-        return (self.result, self.progress, self.progress + CANCEL_SUFFIX)
+        return (self.result, self.progress, self.cancel)
+
+    @property
+    def cancel(self) -> str:
+        """What the module takes for the wish to stop, once it is there."""
+        return self.progress + CANCEL_SUFFIX
 
 
 class Window(ABC):
@@ -65,6 +71,10 @@ class Window(ABC):
 
         They are read in this order: when the result is there, the progress is whole.
         """
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Ask the job to stop."""
 
     @abstractmethod
     def remove(self) -> None:
@@ -95,6 +105,10 @@ class CommandWindow(Window):
             raise AnsibleConnectionFailure("the host's answer was cut off")
         return before, after
 
+    def cancel(self) -> None:
+        """See :class:`Window`."""
+        self._run(f": > {self._quote(self._files.cancel)}")
+
     def remove(self) -> None:
         """See :class:`Window`."""
         self._run("rm -f " + " ".join(map(self._quote, self._files.all)))
@@ -105,6 +119,8 @@ def follow(
     limit: float,
     show: Callable[[ProgressLine], None],
     *,
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float = inf,
     reconnect: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
@@ -115,6 +131,8 @@ def follow(
         window: how to look at it.
         limit: seconds after which async_wrapper ends it.
         show: is called with every change, at once.
+        cancelled: whether the job shall be asked to stop.
+        patience: seconds after which nobody waits for its result any more, once it was asked to stop.
         reconnect: is called after a look that failed for the connection's sake.
         clock, sleep: for tests.
 
@@ -125,9 +143,14 @@ def follow(
     reader = ProgressReader()
     end = clock() + limit + LATENESS
     seen = clock()
+    asked = False
     for delay in _delays(window.slowest):
         sleep(delay)
         try:
+            if not asked and cancelled():
+                end = min(end, clock() + patience)
+                window.cancel()
+                asked = True
             result, progress = window.look(reader.offset)
             seen = clock()
         except AnsibleConnectionFailure as error:
@@ -144,8 +167,9 @@ def follow(
             return result
         if clock() > end:
             break
+    late = f"{patience:.0f} seconds of being told to stop" if asked else f"{limit:.0f} seconds"
     raise JobLost(
-        f"the background job left no result within {limit:.0f} seconds: its process was killed, or its host"
+        f"the background job left no result within {late}: its process was killed, or its host"
         " restarted. What the cluster has by now stands as it is; run the playbook again to go on from there."
     )
 

@@ -19,6 +19,8 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from math import inf
+from types import FrameType
 from typing import Any, NoReturn
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -41,6 +43,7 @@ def work_in_own_process(
     limit: float,
     show: Callable[[ProgressLine], None],
     cancelled: Callable[[], bool] = lambda: False,
+    patience: float = inf,
 ) -> Result:
     """Do ``work`` in a process of its own, show what it is at, and answer with its result.
 
@@ -51,6 +54,7 @@ def work_in_own_process(
         limit: seconds after which the process is ended by force, whoever is left to watch it.
         show: is called with every change, at once.
         cancelled: whether the work shall be asked to stop.
+        patience: seconds after which the process is ended by force, once it was asked to stop.
 
     Raises:
         ProcessLost: the process was killed, by the limit or by somebody.
@@ -60,7 +64,7 @@ def work_in_own_process(
     pid = os.fork()
     if not pid:
         here.close()
-        _be_the_process(work, there, limit)
+        _be_the_process(work, there, limit, patience)
     there.close()
     result: Result | None = None
     with here:
@@ -100,7 +104,8 @@ def _ask_to_stop(pid: int) -> None:
 def _how_it_ended(status: int, seconds: float, limit: float) -> str:
     signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if signal_number == signal.SIGALRM:
-        how = f"it was ended after its limit of {limit:.0f} seconds"
+        late = f"its limit of {limit:.0f} seconds" if seconds >= limit else "it was told to stop, and did not"
+        how = f"it was ended after {late}"
     elif signal_number:
         how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
     else:
@@ -114,15 +119,15 @@ def _how_it_ended(status: int, seconds: float, limit: float) -> str:
 # What follows happens in the new process.
 
 
-def _be_the_process(work: Work, channel: socket.socket, limit: float) -> NoReturn:
+def _be_the_process(work: Work, channel: socket.socket, limit: float, patience: float) -> NoReturn:
     """Work, send the result, and end without a trace of the process that this one was copied from."""
     code = 1
     try:
         # Out of reach of what ends Ansible and its workers: a terminal's Ctrl-C, a killed group.
         os.setsid()
-        asked = _heed_signals()
         # No thread of ours has to live for this one, which ends even what hangs in a library.
         signal.setitimer(signal.ITIMER_REAL, limit)
+        asked = _heed_signals(patience)
         sender = _Sender(channel)
         try:
             result = work(sender.tell, lambda: bool(asked))
@@ -134,12 +139,19 @@ def _be_the_process(work: Work, channel: socket.socket, limit: float) -> NoRetur
         os._exit(code)
 
 
-def _heed_signals() -> list[int]:
+def _heed_signals(patience: float) -> list[int]:
     """Take SIGTERM for the wish to stop; the list is empty until somebody has it."""
     asked: list[int] = []
+
+    def heed(number: int, _frame: FrameType | None) -> None:
+        if not asked:
+            left = signal.getitimer(signal.ITIMER_REAL)[0]
+            signal.setitimer(signal.ITIMER_REAL, min(left or inf, patience))
+        asked.append(number)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
+    signal.signal(signal.SIGTERM, heed)
     return asked
 
 

@@ -72,6 +72,7 @@ class Workplace:
         progress: where to tell what is going on.
         remind: takes what of a component is to be said again from now on; nothing where that is empty.
         cancelled: whether a person has asked to stop.
+        out_of_grace: whether what was in flight then has had its time.
         timeout: seconds a component may take to become healthy, where its entry says nothing else.
         version: of the release.
         fingerprint: of the release as it is rendered.
@@ -88,6 +89,7 @@ class Workplace:
     progress: Progress
     remind: Callable[[str, str], None]
     cancelled: Callable[[], bool]
+    out_of_grace: Callable[[], bool]
     timeout: float
     version: str
     fingerprint: str
@@ -172,8 +174,12 @@ class ComponentWork:
         ]
         if fatal:
             raise _Stopped(FAILED, "; ".join(fatal))
-        if self._place.cancelled():
-            raise _Stopped(CANCELLED, "the run was cancelled")
+        left = [one["id"] for one in outcomes if one["state"] == CANCELLED]
+        if left:
+            done = "nothing was applied" if phase == Phase.PRE else "all is applied and healthy"
+            raise _Stopped(CANCELLED, f"the run was cancelled; {done}, and not done: {', '.join(left)}")
+        if phase == Phase.PRE and self._place.cancelled():
+            raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
 
     def _apply(self) -> Inventory:
         place, component = self._place, self._component
@@ -190,7 +196,7 @@ class ComponentWork:
             place.policy,
             waits,
             known=Known(self._known, place.autoscaled),
-            cancelled=place.cancelled,
+            cancelled=place.out_of_grace,
         )
         self._warnings += self._applied.warnings
         if self._applied.refused:
@@ -198,7 +204,11 @@ class ComponentWork:
                 FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:MOST_REASONS])
             )
         if self._applied.left:
-            raise _Stopped(CANCELLED, f"the run was cancelled; {len(self._applied.left)} objects not applied")
+            raise _Stopped(
+                CANCELLED,
+                f"the run was cancelled, and its grace was used up: {len(self._applied.left)} of"
+                f" {len(component.objects)} objects are not applied, such as {self._applied.left[0]}",
+            )
         return intent
 
     def _rehearse(self) -> None:
@@ -220,16 +230,20 @@ class ComponentWork:
             place.cluster,
             [(api_version, ref)],
             deadline=self._deadline,
-            cancelled=place.cancelled,
+            cancelled=place.out_of_grace,
             watcher=place.watcher,
         )
+        if result.ended == "cancelled":
+            raise _Stopped(CANCELLED, f"the run was cancelled; {ref} is to be made anew, and is not gone yet")
         if not result.healthy:
             raise ClusterError(f"{ref} was to be made anew, and its deletion has not ended: {_told(result)}")
 
     def _until_served(self, crds: Sequence[Object]) -> None:
         result = wait_until_established(
-            self._place.cluster, crds, deadline=self._deadline, cancelled=self._place.cancelled
+            self._place.cluster, crds, deadline=self._deadline, cancelled=self._place.out_of_grace
         )
+        if result.ended == "cancelled":
+            raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_told(result)}")
         if not result.healthy:
             raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
 
@@ -241,7 +255,7 @@ class ComponentWork:
             place.cluster,
             [(one.object["apiVersion"], one.ref) for one in applied],
             deadline=self._deadline,
-            cancelled=place.cancelled,
+            cancelled=place.out_of_grace,
             on_change=self._tell,
             objects=[one.object for one in applied],
             watcher=place.watcher,
@@ -249,7 +263,9 @@ class ComponentWork:
         if result.healthy:
             return
         if result.ended == "cancelled":
-            raise _Stopped(CANCELLED, "the run was cancelled while it waited")
+            raise _Stopped(
+                CANCELLED, f"the run was cancelled; all is applied, and not healthy yet: {_told(result)}"
+            )
         why = "" if result.ended == "failed" else f"not healthy after {self._patience():.0f} s: "
         broken = [one for one in result.unhealthy if one.health.state == BROKEN] or result.unhealthy
         reasons = [diagnose(place.cluster, one) for one in broken[:MOST_REASONS]]

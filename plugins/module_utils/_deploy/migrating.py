@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Setting
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, MigrationSet, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Component,
@@ -66,6 +66,7 @@ class Migrating:
             variables=task.params["migration_variables"],
             cancelled=lambda: task.cancelled() or bool(cancellation.reasons),
             cancel=cancellation.reasons.append,
+            grace=task.params.get("grace", GRACE),
         )
         wanted = tuple(one for one in found.migrations if one.id() not in skipped)
         return cls(wanted, setting, cancellation, tuple(_unknown(skipped, found)))

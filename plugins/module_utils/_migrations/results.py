@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 
 NEEDED = "needed"
@@ -69,7 +69,7 @@ class Setting:
     remaining: Callable[[], float] = lambda: inf
     rehearsal: bool = False
     workers: int = 8
-    grace: float = 30.0
+    grace: float = GRACE
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,9 @@ class Task:
     diff: bool = False
 
 
+GRACE = 60.0
+"""Seconds that what is in flight gets to end after a cancellation, unless the user says otherwise."""
+
 Result = dict[str, Any]
 """What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys"""
 

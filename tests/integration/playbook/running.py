@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import termios
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,6 +122,17 @@ class Outcome:
         return next(one for one in self._flat() if all(key in one for key in keys))
 
 
+@dataclass(frozen=True)
+class Running:
+    """A playbook at work: its process, and the terminal that it shows itself on."""
+
+    pid: int
+    terminal: int
+
+
+Watch = Callable[[str, Running], None]
+
+
 class Playbook:
     """Runs the playbook against one cluster, from a folder that is the user's."""
 
@@ -134,19 +147,28 @@ class Playbook:
         place = self.folder / "kyma_migrations" / f"{file}.py"
         place.parent.mkdir(exist_ok=True)
         place.write_text(code)
-        self._book = "site.yml"
-        (self.folder / self._book).write_text(OWN_PLAYBOOK)
+        self.own_book()
         return place
 
-    def deploy(self, release: Path | str, *arguments: str, **variables: Any) -> Outcome:
-        """Deploy a release; ``variables`` are the role's, without ``kyma_`` before their names."""
+    def deploy(
+        self, release: Path | str, *arguments: str, watch: Watch = lambda _line, _it: None, **variables: Any
+    ) -> Outcome:
+        """Deploy a release; ``variables`` are the role's, without ``kyma_`` before their names.
+
+        ``watch`` is called with every line as it comes.
+        """
         given = {"kyma_release": str(release), **{f"kyma_{name}": value for name, value in variables.items()}}
         with self._audit.recorded() as requests:
-            outcome = self._run([self._book, "-e", json.dumps(given), *arguments])
+            outcome = self._run([self._book, "-e", json.dumps(given), *arguments], watch)
         outcome.requests += requests
         return outcome
 
-    def _run(self, arguments: list[str]) -> Outcome:
+    def own_book(self) -> None:
+        """Run a playbook of the user's own from now on, which calls the role."""
+        self._book = "site.yml"
+        (self.folder / self._book).write_text(OWN_PLAYBOOK)
+
+    def _run(self, arguments: list[str], watch: Watch) -> Outcome:
         record = self.folder / "record"
         record.unlink(missing_ok=True)
         terminal, side = pty.openpty()
@@ -155,11 +177,17 @@ class Playbook:
             stdin=side,
             stdout=side,
             stderr=side,
-            env=self._environment(record),
+            env={**self.environment, "KYMA_TEST_RECORD": str(record)},
             cwd=self.folder,
+            start_new_session=True,
+            # So that Ctrl-C does what it does to people.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(side)
-        lines = list(read_lines(terminal, LONGEST))
+        lines = []
+        for seen, line in read_lines(terminal, LONGEST):
+            lines.append((seen, line))
+            watch(line, Running(process.pid, terminal))
         try:
             status = process.wait(5)
         except subprocess.TimeoutExpired:
@@ -168,7 +196,9 @@ class Playbook:
         entries = record.read_text().splitlines() if record.exists() else []
         return Outcome(status, lines, [json.loads(entry)["result"] for entry in entries])
 
-    def _environment(self, record: Path) -> Mapping[str, str]:
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What Ansible's commands get to know of the user and the cluster."""
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_"))
         }
@@ -180,6 +210,5 @@ class Playbook:
             "ANSIBLE_CALLBACKS_ENABLED": "record",
             "ANSIBLE_NOCOLOR": "1",
             "KUBECONFIG": str(self._kubeconfig),
-            "KYMA_TEST_RECORD": str(record),
             "PYTHONPATH": "",
         }

@@ -31,13 +31,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     note,
     read_run,
+    timestamp,
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
+    Grace,
+    Stopping,
+    end_if_stopped,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     PRUNE_ALLOW,
+    STOPPING_SPEC,
     policy_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
@@ -56,14 +63,15 @@ class _Deployment:
 
     def __init__(self, task: Task, reminder: Reminder) -> None:
         params = task.params
-        self._task = task = replace(task, progress=reminder)
         self._run: str = params["run"] or ""
         self._names: list[str] = params["names"]
+        self._record = read_run(task.cluster, self._run) if self._run else {}
+        self._status: Mapping[str, Any] = self._record.get("status") or {}
+        self._stopping = Stopping(replace(task, progress=reminder), self._record)
+        self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
         release = task.materials.release()
         self._desired = desired_of(release, scope_of(task.cluster))
         self._refuse_bad_names(self._desired)
-        self._record = read_run(task.cluster, self._run) if self._run else {}
-        self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         self._migrating = Migrating.usable(task).over(self._desired.components, release)
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
@@ -74,6 +82,7 @@ class _Deployment:
             progress=reminder,
             remind=reminder.say_instead,
             cancelled=self._migrating.cancelled,
+            out_of_grace=Grace(self._migrating.cancelled, params["grace"]),
             timeout=float(params["timeout"]),
             version=release.version,
             fingerprint=task.materials.fingerprint(),
@@ -119,8 +128,8 @@ class _Deployment:
 
     @property
     def cancelled_by(self) -> str:
-        """The migrations that have cancelled the deployment, with their reasons; mostly empty."""
-        return "; ".join(self._migrating.cancel_reasons)
+        """Who or what has cancelled the deployment, with the reason; mostly empty."""
+        return "; ".join(self._migrating.cancel_reasons) or self._stopping.why()
 
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
@@ -181,8 +190,8 @@ class _Deployment:
         return outcome
 
     def _why_not(self, name: str) -> str:
-        if self._status.get("cancelled") or self._place.cancelled():
-            return "the run was cancelled before"
+        if self._place.cancelled():
+            return f"the run was cancelled by {self.cancelled_by}"
         entry = self._desired.components[name].entry
         states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
         for needed in entry.needs:
@@ -213,8 +222,8 @@ class _Deployment:
         status: dict[str, Any] = {"components": {outcome.name: outcome.as_result()}}
         if outcome.migrations:
             status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
-        if self.cancelled_by:
-            status["cancelled"] = self.cancelled_by
+        if self._migrating.cancel_reasons:
+            status |= {"cancelled": self.cancelled_by, "cancelledAt": timestamp()}
         note(self._task.cluster, self._run, status)
 
 
@@ -244,16 +253,18 @@ def _deployed(task: Task) -> Result:
     with Reminder(task.progress) as reminder:
         deployment = _Deployment(task, reminder)
         outcomes = deployment.work()
+        cancelled_by = deployment.cancelled_by
+        warnings = end_if_stopped(task, task.params["run"] or "", cancelled_by)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
-        "warnings": _warnings(outcomes, planned=bool(task.params["run"])),
+        "warnings": [*warnings, *_warnings(outcomes, planned=bool(task.params["run"]))],
     }
-    if failed:
-        cancelled = [f"cancelled by {deployment.cancelled_by}"] if deployment.cancelled_by else []
+    if failed or cancelled_by:
+        cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
         told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
         result["msg"] = "\n".join([*cancelled, *told])
         result["failed"] = not task.params["run"]
@@ -289,6 +300,7 @@ DEFINITION = TaskDefinition(
         **PRUNE_ALLOW,
         "state": {"type": "str", "choices": ["present", "pruned", "absent"], "default": "present"},
         "force": {"type": "bool", "default": False},
+        **STOPPING_SPEC,
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},
         "workers": {"type": "int", "default": 4},

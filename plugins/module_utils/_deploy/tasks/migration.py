@@ -22,9 +22,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     failures_of,
     unfinished,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    note,
+    read_run,
+    timestamp,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+    MIGRATING_SPEC,
+    STOPPING_SPEC,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
@@ -76,11 +84,15 @@ def migration(task: Task) -> Result:
 def _migrate(task: Task) -> Result:
     started = time.monotonic()
     params = task.params
+    recorded = bool(params["run"]) and not task.check_mode
+    record = read_run(task.cluster, params["run"]) if recorded else {}
+    stopping = Stopping(task, record)
+    task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
     migrating = migrating_of(task, overlay or task.cluster)
     wanted = chosen(migrating, params, (params["id"],) if params["id"] else ())
     outcomes: list[Mapping[str, Any]] = []
-    why_not = _why_not(task)
+    why_not = _why_not(params, record, stopping)
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
         outcomes += _not_started(here, why_not) if why_not else migrating.run_these(here, overlay)
@@ -93,9 +105,12 @@ def _migrate(task: Task) -> Result:
     }
     if overlay is not None and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
-    if params["run"] and not task.check_mode:
+    if recorded:
         _note(task, outcomes, migrating.cancel_reasons, time.monotonic() - started)
-    told = [f"cancelled by {reason}" for reason in migrating.cancel_reasons]
+    cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.why()
+    if recorded:
+        result["warnings"] += end_if_stopped(task, params["run"], cancelled_by)
+    told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
     if told:
         result["msg"] = "\n".join(told)
@@ -103,15 +118,13 @@ def _migrate(task: Task) -> Result:
     return result
 
 
-def _why_not(task: Task) -> str:
+def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: Stopping) -> str:
     """Why the migrations of a run may not start; empty where they may."""
-    params = task.params
-    if not params["run"] or task.check_mode:
+    if not record:
         return ""
-    record = read_run(task.cluster, params["run"])
+    if why := stopping.why():
+        return f"the run was cancelled by {why}"
     status = record.get("status") or {}
-    if status.get("cancelled"):
-        return f"the run was cancelled by {status['cancelled']}"
     if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
         return ""
     # Those after the whole deployment only run where all of it succeeded.
@@ -135,7 +148,7 @@ def _overlay(cluster: Cluster) -> Any:
 def _note(task: Task, outcomes: list[Mapping[str, Any]], cancel_reasons: list[str], seconds: float) -> None:
     status: dict[str, Any] = {"migrations": {one["id"]: dict(one) for one in outcomes}}
     if cancel_reasons:
-        status["cancelled"] = "; ".join(cancel_reasons)
+        status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
     if task.params["component"] == GLOBAL and task.params["phase"]:
         state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
         status["phases"] = {f"global {task.params['phase']}": {"state": state, "seconds": round(seconds, 3)}}
@@ -147,6 +160,7 @@ DEFINITION = TaskDefinition(
     argument_spec={
         **RELEASE_SPEC,
         **MIGRATING_SPEC,
+        **STOPPING_SPEC,
         "id": {"type": "str"},
         "component": {"type": "str"},
         "phase": {"type": "str", "choices": ["pre", "post"]},

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options impor
     RELEASE_SPEC,
     ArgumentSpec,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},
@@ -31,6 +32,7 @@ MIGRATING_SPEC: ArgumentSpec = {
     "migration_variables": {"type": "dict", "default": {}},
     "skip_migrations": {"type": "list", "elements": "str", "default": []},
 }
+STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
 DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}
 
 

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import secrets
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +15,12 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
+    LONGEST_MESSAGE,
+    end_cancelled,
+    end_forerunner,
+    seconds_since_start,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem, new_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
@@ -27,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_metadata,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    CANCELLED,
     FAILED,
     PRUNE,
     SUCCEEDED,
@@ -35,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     unfinished,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    RUNNING,
     create_run,
     forget_old_runs,
     note,
@@ -48,9 +53,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     Installation,
     basis_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import signalled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import POLICY_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
@@ -62,6 +69,10 @@ def run(task: Task) -> Result:
     state = task.params["state"]
     if state in ("held", "released"):
         return _hold(task) if state == "held" else _release(task)
+    if state == "cancelled":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import cancel
+
+        return cancel(task)
     if task.check_mode:
         message = "nothing is recorded in check mode"
         return {"changed": state != "noted", "run": task.params["run"] or "", "msg": message}
@@ -73,7 +84,7 @@ def run(task: Task) -> Result:
 def _hold(task: Task) -> Result:
     now = datetime.now(UTC)
     before = read_installation(task.cluster).hold
-    hold = new_hold(_who(), task.params["reason"], task.params["until"], now)
+    hold = new_hold(who(), task.params["reason"], task.params["until"], now)
     if before and before.in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
         return {"changed": False, "msg": str(before)}
     if not task.check_mode:
@@ -128,9 +139,10 @@ def _begin(task: Task) -> Result:
         "previous": before.version,
         "profile": plan["profile"],
         "digest": plan["digest"],
-        "startedBy": _who(),
+        "startedBy": who(),
         "clock": round(time.monotonic(), 3),
         "startedAt": timestamp(),
+        "timeout": task.params["timeout"],
         "components": taking_part,
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
@@ -154,7 +166,10 @@ def _begin(task: Task) -> Result:
         ),
     )
     create_run(task.cluster, name, spec)
+    end_forerunner(task.cluster, before.last_run, name)
     note_what_was_seen(task.cluster, plan)
+    if task.cancelled():
+        end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
     return {"changed": True, "run": name}
 
 
@@ -178,13 +193,15 @@ def _end(task: Task) -> Result:
     if spec.get("prune") and not failures and PRUNE not in (status.get("phases") or {}):
         failures.append("pruning: never started")
     _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
-    seconds = _seconds_since_start(spec)
-    state = FAILED if failures else SUCCEEDED
-    message = "; ".join(failures)[:1000]
+    ended_before = status.get("state", RUNNING) != RUNNING
+    seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
+    state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
+    message = "; ".join(failures)[:LONGEST_MESSAGE]
     if not failures:
         write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
     done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
-    note(cluster, name, done)
+    if not ended_before:
+        note(cluster, name, done)
     forget_old_runs(cluster)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
@@ -202,7 +219,7 @@ def _end(task: Task) -> Result:
         result["failed"] = True
         result["msg"] = (
             f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
-            f" {spec.get('previous') or 'unset'}; put right what failed and run the playbook again:\n{listed}"
+            f" {spec.get('previous') or 'unset'}; {_what_next(state)}:\n{listed}"
         )
     return result
 
@@ -223,6 +240,11 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
     )
 
 
+def _what_next(state: str) -> str:
+    again = "run the playbook again to go on from there"
+    return again if state == CANCELLED else "put right what failed and run the playbook again"
+
+
 def _what_of(spec: Mapping[str, Any]) -> str:
     return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
 
@@ -236,36 +258,19 @@ def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interacti
     side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])
 
 
-def _who() -> str:
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        # A container's user need not have a name.
-        user = f"uid-{os.getuid()}"
-    return f"{user}@{socket.gethostname()}"
-
-
-def _seconds_since_start(spec: Mapping[str, Any]) -> float:
-    """How long the run has taken: by the monotonic clock, where it ends on the host that it began on."""
-    elapsed = time.monotonic() - spec.get("clock", 0.0)
-    if spec.get("startedBy") == _who() and elapsed > 0:
-        return float(elapsed)
-    started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    return (datetime.now(UTC) - started).total_seconds()
-
-
 DEFINITION = TaskDefinition(
     function=run,
     argument_spec={
         "state": {
             "type": "str",
-            "choices": ["started", "finished", "noted", "held", "released"],
+            "choices": ["started", "finished", "noted", "cancelled", "held", "released"],
             "required": True,
         },
         "reason": {"type": "str", "default": ""},
         "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
+        "timeout": {"type": "float", "default": 0},
         "interactive_managers": POLICY_SPEC["interactive_managers"],
     },
     required_if=[

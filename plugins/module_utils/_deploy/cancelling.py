@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking a run to stop from elsewhere: the wish stands in its record, where its work looks for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import LONGEST_MESSAGE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    RUNNING,
+    read_run,
+    timestamp,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+
+ATTEMPTS = 10
+"""How often the wish is written anew, as the run itself writes to its record all the time."""
+
+
+def cancel(task: Task) -> Result:
+    """Ask a run to stop, by default the newest; one that has ended, or was asked before, is left alone.
+
+    Raises:
+        LifecycleError: there is no run of the name that was given.
+    """
+    name = task.params["run"] or read_installation(task.cluster).last_run
+    if not name:
+        return {"changed": False, "run": "", "msg": "nothing to cancel: the cluster knows of no run"}
+    for _attempt in range(ATTEMPTS):
+        record = read_run(task.cluster, name)
+        if why_not := nothing_to_cancel(record):
+            return {"changed": False, "run": name, "msg": why_not}
+        if task.check_mode or _write(task, record):
+            return {
+                "changed": True,
+                "run": name,
+                "msg": f"asked the run {name} to stop: what is in flight ends within its grace",
+            }
+    raise LifecycleError(f"the record of the run {name} changes all the time: try again")
+
+
+def nothing_to_cancel(record: Object) -> str:
+    """Why there is no use in asking a run to stop; empty where there is."""
+    name, status = record["metadata"]["name"], record.get("status") or {}
+    state = status.get("state", RUNNING)
+    if state != RUNNING:
+        return f"nothing to cancel: the run {name} has {state} at {status.get('finishedAt')}"
+    if status.get("cancelled"):
+        return f"the run {name} is already being cancelled by {status['cancelled']}"
+    return ""
+
+
+def wish(by: str, reason: str) -> str:
+    """Who wants a run to stop, and why, in a few words."""
+    return (by + (f": {reason}" if reason else ""))[:LONGEST_MESSAGE]
+
+
+def _write(task: Task, record: Object) -> bool:
+    """Write the wish, unless the record has changed: a run that has ended keeps its end."""
+    metadata = record["metadata"]
+    patch: dict[str, Any] = {
+        "metadata": {"resourceVersion": metadata["resourceVersion"]},
+        "status": {"cancelled": wish(who(), task.params["reason"]), "cancelledAt": timestamp()},
+    }
+    try:
+        task.cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
+    except Conflict:
+        return False
+    return True

@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What workers tell after Ansible's main process was interrupted, when it listens to its own queue no more.
+
+The main process imports an action plugin before it forks the first worker for it, so all of them share the
+pipe that is made here. At its exit the main process waits for its workers anyway, and prints what they tell.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import selectors
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ansible.utils.display import Display
+
+SECONDS_BETWEEN_LOOKS = 0.2
+LONGEST_LINE = 2000
+"""Bytes of a line; so many are written to a pipe in one piece (POSIX says 512 at least, Linux 4096)."""
+
+
+class LastWords:
+    """A pipe from the workers of the process that makes it, which prints at its exit what they told."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._reader, self._writer = os.pipe()
+        # Without a reader the pipe may be full: then nothing more is told, and the work goes on.
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        atexit.register(self._print_all)
+
+    def say(self, text: str) -> None:
+        """Tell one line."""
+        line = " ".join(text.split("\n")).encode()[:LONGEST_LINE] + b"\n"
+        with suppress(OSError):
+            os.write(self._writer, line)
+
+    def _print_all(self) -> None:
+        if os.getpid() == self._owner:
+            for line in self._lines():
+                Display().display(line)
+
+    def _lines(self) -> Iterator[str]:
+        """Every line that is told until the last worker has ended."""
+        rest = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._reader, selectors.EVENT_READ)
+            alive = True
+            while alive:
+                alive = bool(multiprocessing.active_children())
+                selector.select(SECONDS_BETWEEN_LOOKS if alive else 0)
+                with suppress(BlockingIOError):
+                    *whole, rest = (rest + os.read(self._reader, 1 << 16)).split(b"\n")
+                    yield from (line.decode(errors="replace") for line in whole)
+
+
+LAST_WORDS = LastWords()

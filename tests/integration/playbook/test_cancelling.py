@@ -1,0 +1,245 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cancelling a run: by a signal, a deadline, from another terminal, and where the work is done elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.paths import ROOT
+
+from .conftest import OwnCluster
+from .running import Outcome, Playbook, Running
+from .synthetic import SmallRelease, deployment
+
+pytestmark = pytest.mark.cluster
+
+API = "lifecycle.kyma-project.io/v1alpha1"
+GRACE = 6
+READY_AFTER = {"one": "4s", "two": "16s", "three": "", "four": ""}
+"""Two are worked on at once. The first is ready within the grace, the second is not."""
+WHILE_A_WISH_TRAVELS = {**READY_AFTER, "one": "12s", "two": "30s"}
+"""The same where it takes some seconds until the work learns of it."""
+
+Stop = Callable[[Running], None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def elsewhere(playbook: Playbook) -> list[str]:
+    """Arguments for a playbook whose work is done over a connection that isn't local."""
+    playbook.own_book()
+    plugins = playbook.folder / "connection_plugins"
+    plugins.mkdir()
+    shutil.copy(ROOT / "tests/integration/carrier/collection/plugins/connection/elsewhere.py", plugins)
+    inventory = playbook.folder / "elsewhere.ini"
+    inventory.write_text(
+        f"localhost ansible_connection=elsewhere ansible_python_interpreter={sys.executable}"
+        f" ansible_async_dir={playbook.folder}/async ansible_remote_tmp={playbook.folder}/remote\n"
+    )
+    return ["-i", str(inventory)]
+
+
+class Scenario:
+    """Deployments of a release that is new each time."""
+
+    def __init__(self, playbook: Playbook, cluster: OwnCluster, release: SmallRelease) -> None:
+        self.playbook = playbook
+        self.cluster = cluster
+        self._release = release
+        self._round = 0
+
+    def cancelled(
+        self,
+        stop: Stop,
+        *arguments: str,
+        ready_after: dict[str, str] = READY_AFTER,
+        grace: float = GRACE,
+        **variables: Any,
+    ) -> Outcome:
+        """A deployment that is stopped while the second component is at work."""
+        self._round += 1
+        for name, delay in ready_after.items():
+            objects = deployment(name, f"example.com/fine:{self._round}", delay)
+            if self._round == 1:
+                self._release.component(name, objects)
+            else:
+                self._release.write(name, objects)
+        stopped: list[str] = []
+
+        def watch(line: str, running: Running) -> None:
+            if "two: waiting" in line and not stopped:
+                stopped.append(line)
+                stop(running)
+
+        return self.playbook.deploy(
+            self._release.folder, *arguments, watch=watch, workers=2, grace=grace, **variables
+        )
+
+    def rerun(self, *arguments: str) -> Outcome:
+        """The next deployment, which goes on from there."""
+        return self.playbook.deploy(self._release.folder, *arguments)
+
+    def record(self) -> dict[str, Any]:
+        """The newest run's, once it has ended."""
+        end = time.monotonic() + GRACE + 10
+        while True:
+            installation = self.cluster.api.get(API, "Installation", "kyma")
+            assert installation
+            run = self.cluster.api.get(API, "Run", installation["status"]["lastRun"])
+            assert run
+            if run["status"]["state"] != "running" or time.monotonic() > end:
+                return dict(run)
+            time.sleep(0.2)
+
+    def processes(self) -> list[str]:
+        """What is still at work of the last deployment; async_wrapper takes five seconds to tidy up."""
+        end = time.monotonic() + 10
+        while (found := list(_processes_of(self.playbook.folder))) and time.monotonic() < end:
+            time.sleep(0.2)
+        return found
+
+
+def _processes_of(folder: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"KYMA_TEST_RECORD={folder}".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture(scope="module")
+def scenario(playbook: Playbook, own_cluster: OwnCluster, small: SmallRelease) -> Scenario:
+    """Deployments of a release that is new each time."""
+    return Scenario(playbook, own_cluster, small)
+
+
+def assert_stopped(scenario: Scenario, outcome: Outcome, by: str) -> None:
+    """What holds whoever has cancelled, and however."""
+    assert outcome.status != 0, outcome.text
+    assert "Traceback" not in outcome.text
+    record = scenario.record()
+    assert scenario.processes() == []
+    status = record["status"]
+    assert status["state"] == "cancelled", status
+    assert by in status["cancelled"]
+    assert status["cancelledAt"] <= status["finishedAt"]
+    states = {name: one["state"] for name, one in status["components"].items() if name in READY_AFTER}
+    assert states == {
+        "one": "succeeded",
+        "two": "cancelled",
+        "three": "not started",
+        "four": "not started",
+    }
+    assert "Deployment small/two" in status["components"]["two"]["error"]
+    assert 4 <= status["components"]["two"]["seconds"] < 25
+    written = {request.target for request in outcome.requests if request.persists}
+    assert "deployments small/two" in written
+    assert "deployments small/three" not in written
+
+
+def assert_goes_on(scenario: Scenario, outcome: Outcome) -> None:
+    """The next deployment ends what the cancelled one has begun."""
+    outcome.succeeded()
+    assert set(outcome.components) >= {"two", "three", "four"}
+    assert "one" not in outcome.components
+    record = scenario.record()
+    assert record["status"]["state"] == "succeeded"
+    installation = scenario.cluster.api.get(API, "Installation", "kyma")
+    assert installation
+    assert installation["status"]["version"] == "1.0"
+
+
+def press_ctrl_c(running: Running) -> None:
+    os.write(running.terminal, b"\x03")
+
+
+def test_ctrl_c(scenario: Scenario) -> None:
+    outcome = scenario.cancelled(press_ctrl_c)
+    assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
+    assert outcome.status == 99
+    # People see how it ends, though Ansible has stopped listening.
+    assert f"what is in flight has {GRACE} s to end" in outcome.text
+    assert "one: succeeded" in outcome.text
+    assert "two: cancelled" in outcome.text
+    assert "three: not started" in outcome.text
+    assert_goes_on(scenario, scenario.rerun())
+
+
+def test_sigterm(scenario: Scenario) -> None:
+    outcome = scenario.cancelled(lambda running: os.kill(running.pid, signal.SIGTERM))
+    assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
+    assert_goes_on(scenario, scenario.rerun())
+
+
+def test_a_deadline(scenario: Scenario) -> None:
+    outcome = scenario.cancelled(lambda _running: None, timeout=5)
+    assert_stopped(scenario, outcome, "its deadline of 5 s")
+    assert outcome.run["state"] == "cancelled"
+    assert "run the playbook again to go on from there" in outcome.run["msg"]
+    assert_goes_on(scenario, scenario.rerun())
+
+
+def cancel_from_another_terminal(playbook: Playbook) -> str:
+    command = [Path(sys.executable).with_name("ansible-playbook"), "kyma.lifecycle.cancel_kyma"]
+    done = subprocess.run(
+        [*command, "-e", "kyma_reason='a fire drill'"],
+        env={**playbook.environment, "KYMA_TEST_RECORD": "/dev/null"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_from_another_terminal(scenario: Scenario) -> None:
+    told: list[str] = []
+    outcome = scenario.cancelled(
+        lambda _running: told.append(cancel_from_another_terminal(scenario.playbook)),
+        ready_after=WHILE_A_WISH_TRAVELS,
+        grace=10,
+    )
+    assert_stopped(scenario, outcome, ": a fire drill")
+    assert outcome.run["state"] == "cancelled"
+    assert "changed=1" in told[0]
+    again = cancel_from_another_terminal(scenario.playbook)
+    assert "nothing to cancel" in again
+    assert "changed=0" in again
+    assert_goes_on(scenario, scenario.rerun())
+
+
+def test_ctrl_c_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str]) -> None:
+    outcome = scenario.cancelled(press_ctrl_c, *elsewhere)
+    assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
+    assert outcome.status == 99
+    assert "two: cancelled" in outcome.text
+    assert [*Path(scenario.playbook.folder, "async").glob("*")] == []
+    assert_goes_on(scenario, scenario.rerun(*elsewhere))
+
+
+def test_from_another_terminal_where_the_work_is_done_elsewhere(
+    scenario: Scenario, elsewhere: list[str]
+) -> None:
+    told: list[str] = []
+    outcome = scenario.cancelled(
+        lambda _running: told.append(cancel_from_another_terminal(scenario.playbook)),
+        *elsewhere,
+        ready_after=WHILE_A_WISH_TRAVELS,
+        grace=10,
+    )
+    assert_stopped(scenario, outcome, ": a fire drill")
+    assert_goes_on(scenario, scenario.rerun(*elsewhere))
