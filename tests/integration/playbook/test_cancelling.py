@@ -186,7 +186,7 @@ def test_sigterm(scenario: Scenario) -> None:
 
 
 def test_a_deadline(scenario: Scenario) -> None:
-    outcome = scenario.cancelled(lambda _running: None, timeout=5)
+    outcome = scenario.cancelled(lambda _running: None, ready_after=WHILE_A_WISH_TRAVELS, grace=12, timeout=5)
     assert_stopped(scenario, outcome, "its deadline of 5 s")
     assert outcome.run["state"] == "cancelled"
     assert "run the playbook again to go on from there" in outcome.run["msg"]

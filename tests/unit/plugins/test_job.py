@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressFile, ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import (
+    CANCEL_SUFFIX,
+    ProgressFile,
+    ProgressLine,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
     PATIENCE,
     CommandWindow,
@@ -35,12 +39,16 @@ class Scripted(Window):
 
     def __init__(self, looks: Iterable[tuple[str, str] | Exception]) -> None:
         self._looks = iter(looks)
+        self.asked: list[int] = []
 
     def look(self, offset: int) -> tuple[str, str]:
         look = next(self._looks)
         if isinstance(look, Exception):
             raise look
         return look[0], look[1][offset:]
+
+    def cancel(self) -> None:
+        self.asked.append(1)
 
     def remove(self) -> None:
         raise AssertionError
@@ -112,6 +120,45 @@ def test_a_job_that_leaves_no_result_is_told_of() -> None:
         followed(looks())
 
 
+@pytest.mark.parametrize("unreached", [0, 3])
+def test_the_wish_to_stop_is_passed_on_once(unreached: int) -> None:
+    lost = AnsibleConnectionFailure("reset by peer")
+    failures = [lost] * unreached
+
+    class Unreached(Scripted):
+        def cancel(self) -> None:
+            if failures:
+                raise failures.pop()
+            super().cancel()
+
+    window = Unreached([*[(STARTED, line("a"))] * 5, (DONE, line("a") + line("b"))])
+    clock, shown = Clock(), []
+    content = follow(
+        window,
+        100,
+        shown.append,
+        cancelled=lambda: bool(shown),
+        clock=lambda: clock.now,
+        sleep=clock.sleep,
+    )
+    assert (content, [one.state for one in shown], window.asked) == (DONE, ["a", "b"], [1])
+
+
+def test_nobody_waits_longer_than_the_patience_for_what_was_told_to_stop() -> None:
+    clock = Clock()
+    with pytest.raises(JobLost, match="within 5 seconds of being told to stop"):
+        follow(
+            Scripted((STARTED, "") for _ in range(100)),
+            1000,
+            lambda _line: None,
+            cancelled=lambda: clock.now > 3,
+            patience=5,
+            clock=lambda: clock.now,
+            sleep=clock.sleep,
+        )
+    assert 8 < clock.now < 10
+
+
 @pytest.mark.parametrize(
     ("content", "final"),
     [("", False), ("{", False), ("[]", False), (STARTED, False), (DONE, True), ('{"failed": true}', True)],
@@ -138,6 +185,8 @@ def test_a_window_of_one_command(tmp_path: Path) -> None:
     told = Path(files.progress).read_text()
     assert window.look(0) == (STARTED, told)
     assert window.look(7) == (STARTED, told[7:])
+    window.cancel()
+    assert Path(files.progress + CANCEL_SUFFIX).exists()
     window.remove()
     assert list(tmp_path.iterdir()) == []
     assert window.look(0) == ("", "")

@@ -90,11 +90,20 @@ def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None
 
 def test_what_hangs_ends_at_the_limit() -> None:
     def work(_progress: Progress, _asked: Asked) -> Result:
-        time.sleep(60)
-        return {}
+        while True:
+            time.sleep(0.1)
 
     with pytest.raises(ProcessLost, match="ended after its limit of 0 seconds"):
         work_in_own_process(work, 0.2, ignore)
+
+
+def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        while True:
+            time.sleep(0.1)
+
+    with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
+        work_in_own_process(work, 60, ignore, cancelled=lambda: True, patience=0.2)
 
 
 def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
