@@ -22,7 +22,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import INTERACTIVE_MANAGERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import (
+    INTERACTIVE_MANAGERS,
+    is_interactive,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 Held = tuple[tuple[str, ...], tuple[str, ...]]
@@ -43,8 +46,8 @@ class Entry:
         resource_version: when it was last looked at.
         generation: when it was last looked at; 0 for kinds that have none.
         own: a hash of our own managedFields entries.
-        others: a hash of those of others that aren't for subresources.
-        touched: when others last wrote it, but for subresources; RFC 3339, empty for never.
+        others: a hash of those of others that aren't for subresources, but for ``scale``.
+        touched: when a person last wrote it, but for subresources; RFC 3339, empty for never.
         dropped: the release no longer contains it; it still is in the cluster.
         ceded: fields that were left to others, each with its holder, so that they are told only once.
         added: fields that others have added, each with its holder.
@@ -104,9 +107,10 @@ def entry_of(obj: Mapping[str, Any]) -> Entry:
     for manager in meta.get("managedFields") or ():
         if manager.get("manager") == FIELD_MANAGER and not manager.get("subresource"):
             own.append([manager.get("apiVersion"), manager.get("fieldsV1"), manager.get("time")])
-        elif not manager.get("subresource"):
+        elif manager.get("subresource") in (None, "", "scale"):
             others.append([manager.get("manager"), manager.get("apiVersion"), manager.get("fieldsV1")])
-            touched = max(touched, manager.get("time") or "")
+            if not manager.get("subresource") and is_interactive(str(manager.get("manager"))):
+                touched = max(touched, manager.get("time") or "")
     return Entry(
         api_version=obj["apiVersion"],
         ref=ref_of(obj),
@@ -122,8 +126,10 @@ def entry_of(obj: Mapping[str, Any]) -> Entry:
 def _hash(managers: list[Any]) -> str:
     if not managers:
         return ""
+    # The server keeps the managers in the order of their last writes, which is no change.
+    text = "\n".join(sorted(map(json.dumps, managers)))
     # 64 bits are plenty to notice a change, and half a thousand of them must stay readable in a record.
-    return hashlib.sha256(json.dumps(managers).encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def is_unchanged(known: Entry, live: Object | None) -> bool:
@@ -137,11 +143,10 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
         return True
     now = entry_of(live)
-    # A generation that moved although nobody wrote the object itself: an autoscaler, known by now, wrote its
-    # scale.
-    scaled = now.touched == known.touched and any(one.startswith("spec.replicas (") for one in known.ceded)
+    # A generation that moved although no person wrote the object is the work of those who hold fields of it
+    # that were told: an autoscaler's, or that of a controller that annotates Deployments, where it counts.
     return (now.uid, now.own, now.others) == (known.uid, known.own, known.others) and (
-        now.generation == known.generation or scaled
+        now.generation == known.generation or now.touched == known.touched
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
@@ -16,7 +15,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import KEY_DEFAULTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding, Outcome, name_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import INTERACTIVE_MANAGERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import (
+    INTERACTIVE_MANAGERS,
+    is_interactive,
+)
 
 _MANAGER = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
 _SEGMENT = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")
@@ -83,11 +85,6 @@ def resolve_conflict(
     if not causes:
         return None
     return Resolution(remaining, bool(taken), tuple(taken), tuple(ceded))
-
-
-def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
-    """Whether a person sits behind a field manager, by patterns of such managers' names."""
-    return any(fnmatchcase(manager, pattern) for pattern in interactive)
 
 
 def is_held_by_people(

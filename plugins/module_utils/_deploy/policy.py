@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
 """Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
@@ -35,3 +37,8 @@ class Policy:
     takeover: bool = False
     prune: bool = False
     prune_allow: tuple[str, ...] = ()
+
+
+def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
+    """Whether a person sits behind a field manager, by patterns of such managers' names."""
+    return any(fnmatchcase(manager, pattern) for pattern in interactive)

@@ -61,13 +61,15 @@ def test_a_status_write_is_no_change() -> None:
 def test_an_autoscaler_that_was_told_is_no_change_and_a_second_edit_of_the_same_field_is() -> None:
     edit = {"manager": "kubectl", "fieldsV1": {"f:spec": {}}, "time": "t2"}
     scale = {"manager": "hpa", "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
-    known = entry_of(config_map(generation=1, managedFields=[*managers(), edit]))
+    before = entry_of(config_map(generation=1, managedFields=[*managers(), edit]))
     scaled = config_map(resourceVersion="2", generation=2, managedFields=[*managers(), edit, scale])
-    assert not is_unchanged(known, scaled)
-    known = replace(known, ceded=("spec.replicas (hpa (scale))",))
+    assert not is_unchanged(before, scaled)
+    known = entry_of(scaled)
+    scale = {**scale, "time": "t4"}
+    scaled = config_map(resourceVersion="3", generation=3, managedFields=[*managers(), edit, scale])
     assert is_unchanged(known, scaled)
     again = [*managers(), {**edit, "time": "t3"}, scale]
-    assert not is_unchanged(known, config_map(resourceVersion="2", generation=2, managedFields=again))
+    assert not is_unchanged(known, config_map(resourceVersion="4", generation=4, managedFields=again))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,21 @@ def test_what_matters_is_looked_at_closely(metadata: dict) -> None:
 def test_what_is_gone_or_was_never_finished_is_looked_at_closely() -> None:
     assert not is_unchanged(entry_of(config_map()), None)
     assert not is_unchanged(replace(entry_of(config_map()), uid=""), config_map())
+
+
+def test_a_controller_that_annotates_what_counts_annotations_is_no_change() -> None:
+    def annotated(version: int) -> Object:
+        fields = {"f:metadata": {"f:annotations": {"f:example.com/heartbeat": {}}}}
+        busy = {"manager": "busy", "operation": "Update", "fieldsV1": fields, "time": f"t{version}"}
+        return config_map(resourceVersion=str(version), generation=version, managedFields=[*managers(), busy])
+
+    assert is_unchanged(entry_of(annotated(2)), annotated(3))
+
+
+def test_the_order_in_which_others_wrote_is_no_change() -> None:
+    one, other = {"manager": "one", "fieldsV1": {}}, {"manager": "other", "fieldsV1": {}}
+    known = entry_of(config_map(managedFields=[*managers(), one, other]))
+    assert is_unchanged(known, config_map(resourceVersion="2", managedFields=[*managers(), other, one]))
 
 
 def test_the_intent_keeps_what_the_release_drops() -> None:
