@@ -53,6 +53,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rul
 
 ANY_NAMESPACE = "default"
 """A namespace that every cluster has."""
+TRIES = 5
+"""How often to ask again where somebody writes an object between two requests."""
 LONGEST_WATCH = 0.2
 """Seconds: nothing ever happens in a rehearsal, but who watches in a loop shall not spin."""
 
@@ -151,10 +153,7 @@ class DryRunCluster(Cluster):
         ref = addressed(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
         with self._overlay.lock_of(ref):
             if self._asks_server("apply", ref, kind, obj):
-                after = self._inner.apply(obj, force=force, dry_run=True)
-                # A dry run answers with the resourceVersion of what there is.
-                there = after["metadata"].get("resourceVersion")
-                return self._verified(kind, ref, after, bool(there), dry_run)
+                return self._answered(kind, ref, obj, force=force, dry_run=dry_run)
             live = self._current(kind, ref)
             if live is None:
                 self._refuse_namespace("apply", kind, ref)
@@ -171,7 +170,7 @@ class DryRunCluster(Cluster):
             if self._asks_server("create", ref, kind, obj):
                 after = self._inner.create(obj, dry_run=True)
                 ref = kind.ref(after["metadata"]["name"], ref.namespace)
-                return self._verified(kind, ref, after, False, dry_run)
+                return self._verified(ref, None, after, dry_run)
             if self._current(kind, ref) is not None:
                 raise already_exists(kind, ref)
             self._refuse_namespace("create", kind, ref)
@@ -297,15 +296,27 @@ class DryRunCluster(Cluster):
         found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
         return found is not None and self._overlay.visible(found) is None
 
-    def _verified(self, kind: Kind, ref: Ref, after: Object, there: bool, dry_run: bool) -> Object:
-        if dry_run:
-            return after
-        before = (
-            self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
-            if there
-            else None
-        )
-        return self._overlay.keep(ref, before, after, unverified=False)
+    def _answered(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Object:
+        """What the server makes of an apply, beside what there was: both of one moment.
+
+        What a controller writes in between would look like the apply's own doing.
+        """
+        before: Object | None = None
+        for _attempt in range(TRIES):
+            after = self._inner.apply(obj, force=force, dry_run=True)
+            # A dry run answers with the resourceVersion of what there is.
+            version = after["metadata"].get("resourceVersion")
+            if not version:
+                return self._verified(ref, None, after, dry_run)
+            if dry_run:
+                break
+            before = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+            if before is None or before["metadata"].get("resourceVersion") == version:
+                break
+        return self._verified(ref, before, after, dry_run)
+
+    def _verified(self, ref: Ref, before: Object | None, after: Object, dry_run: bool) -> Object:
+        return after if dry_run else self._overlay.keep(ref, before, after, unverified=False)
 
     def _kept(self, kind: Kind, ref: Ref, live: Object | None, after: Object, dry_run: bool) -> Object:
         """Remember a write that was worked out here, as the server would complete it where it can tell."""

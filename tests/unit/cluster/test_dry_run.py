@@ -318,3 +318,30 @@ class TestTheRest:
     def test_a_scale_can_not_be_rehearsed(self, overlay: DryRunCluster) -> None:
         with pytest.raises(NotRehearsable):
             overlay.patch("apps/v1", "Deployment", "d", "default", {"spec": {}}, subresource="scale")
+
+
+class Busy(MemoryCluster):
+    """Where a controller writes an object whenever somebody is about to read it."""
+
+    times = 2
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        if self.times and kind == "ConfigMap":
+            self.times -= 1
+            beat = {"metadata": {"annotations": {"heartbeat": str(self.times)}}}
+            self.with_field_manager("busy").patch("v1", "ConfigMap", "a", "default", beat)
+        return super().get(api_version, kind, name, namespace)
+
+
+def test_what_a_controller_writes_meanwhile_is_not_taken_for_an_effect() -> None:
+    cluster = Busy(config_map(x="1"))
+    cluster.with_field_manager("busy").patch(
+        "v1", "ConfigMap", "a", "default", {"metadata": {"annotations": {"heartbeat": "0"}}}
+    )
+    overlay = DryRunCluster(cluster)
+    overlay.apply(config_map(x="2"))
+    [change] = overlay.changes()
+    assert change.before is not None
+    assert change.after is not None
+    assert change.before["metadata"]["annotations"] == change.after["metadata"]["annotations"]
+    assert change.after["data"] == {"x": "2"}
