@@ -1,14 +1,16 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.plan: in Ansible's own process if it can."""
+"""Carries kyma.lifecycle.plan: in Ansible's own process if it can. Plans are kept on the controller."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
@@ -25,11 +27,50 @@ class ActionModule(DirectCarrier):
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
+        kept: Mapping[str, Any] = {}
+        if arguments.params["plan"]:
+            from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import read_plan
+
+            path = self._places(task_vars).find(arguments.params["plan"], "plan")
+            kept = read_plan(Path(path), arguments.params["plan_digest"] or "")
+            asked = {name: value for name, value in kept["asked"].items() if not _given(arguments, name)}
+            arguments = arguments.with_paths({**arguments.paths, **asked})
         result = super().carry(arguments, task_vars)
-        plan = result.get("plan")
-        if plan:
-            result = {**result, "plan": {**plan, "hops": _completed(plan["hops"], arguments.params)}}
-        return result
+        if "plan" not in result:
+            return result
+        plan = {**result["plan"], "hops": _completed(result["plan"]["hops"], arguments.params)}
+        result = {**result, "plan": plan}
+        return self._kept(result, arguments.params, kept, task_vars) if "saw" in result else result
+
+    def _kept(
+        self, result: Result, params: Mapping[str, Any], kept: Mapping[str, Any], task_vars: TaskVars
+    ) -> Result:
+        """Keep a plan that was made, or see whether one that was kept still holds."""
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import differences
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import code_digest, write_plan
+
+        code = code_digest(self.materials(params, task_vars).migrations_archive())
+        result["saw"] = {**result["saw"], "migration code": code}
+        # What comes after the first hop is provisional, so nobody can have approved it.
+        result["plan"]["hops"] = result["plan"]["hops"][:1]
+        if kept:
+            found = differences(kept["saw"], result.pop("saw"))
+            if found:
+                return failure(
+                    "the plan that was kept no longer holds, so nothing was written; plan again:\n- "
+                    + "\n- ".join(found)
+                )
+            return {**result, "plan_digest": kept["digest"]}
+        path = Path(params["plan_out"]).expanduser().absolute()
+        digest = write_plan(path, params, result)
+        del result["saw"]
+        kept_as = [f"kept in {path}", f"digest  {digest}"]
+        return {**result, "plan_digest": digest, "summary": [*result["summary"], *kept_as]}
+
+
+def _given(arguments: Arguments, name: str) -> bool:
+    default = DEFINITION.argument_spec[name].get("default")
+    return arguments.params.get(name) not in (None, "", default)
 
 
 def _completed(hops: list[dict[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -84,6 +84,24 @@ options:
     type: list
     elements: raw
     default: []
+  plan_out:
+    description:
+      - A file on the controller in which the plan is kept, in check mode too. Only its owner can read it, and
+        it holds no values of Secrets.
+      - It is bound to all that it saw. Its digest is among the results.
+      - A relative path is one of the directory in which C(ansible-playbook) was started.
+    type: path
+  plan:
+    description:
+      - A file with a plan that was kept. It is planned anew, and the task fails where the outcome would be
+        another one, with all that has changed.
+      - Where O(release), O(release_checksum), O(release_version), O(profile), O(components), O(abandon) and
+        O(hops) are not given, those of the plan count.
+    type: path
+  plan_digest:
+    description:
+      - The digest that was approved. A plan with another one is refused.
+    type: str
 seealso:
   - module: kyma.lifecycle.run
   - module: kyma.lifecycle.component
@@ -114,6 +132,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+plan_digest:
+  description: The digest of the plan that was kept.
+  returned: if O(plan) or O(plan_out) is given
+  type: str
+  sample: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 summary:
   description: The plan for people, as lines.
   returned: always, unless the release can't be read

@@ -29,10 +29,15 @@ def manifest_of(obj: Object) -> Object:
 
 def changed_fields(before: Object, after: Object) -> list[str]:
     """Paths of the fields that differ between two states of an object, e.g. ``spec.replicas``."""
+    return [path for path, _before, _after in changed_values(before, after)]
+
+
+def changed_values(before: Object, after: Object) -> list[tuple[str, Any, Any]]:
+    """The same, each with its value before and after, which may be a secret."""
     return list(_differences(manifest_of(before), manifest_of(after), ""))
 
 
-def _differences(before: Any, after: Any, path: str) -> Iterator[str]:
+def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     if before == after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
@@ -44,9 +49,9 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[str]:
         for name in dict.fromkeys((*old, *new)):
             yield from _differences(old.get(name), new.get(name), f"{path}[{name}]")
         if list(old) != list(new) and set(old) == set(new):
-            yield path
+            yield path, before, after
     else:
-        yield path
+        yield path, before, after
 
 
 def _named(items: list[Any]) -> bool:

@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, Plan, PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
@@ -59,7 +60,7 @@ def plan_way(
             break
         observed, before = after(observed, rehearsal.desired, release, digest), rehearsal
     first = plans[0]
-    if way is None and first.blockers:
+    if way is None and first.blockers and is_older(installation.version, release.version):
         there = ", ".join(one.version for one in at_hand) or "none"
         missing = f"kyma_hops=auto finds no way: the releases at hand are {there} (kyma_release_catalog)"
         return replace(first, blockers=(*first.blockers, Blocker("", missing)))

@@ -159,6 +159,7 @@ class ComponentPlan:
         hooks: Helm hooks that are left out.
         warnings: what a person should know.
         objects: how many objects it consists of.
+        digest: sha256 over what would be applied; empty where the component is as it was deployed.
         component_version: its own version as the component list says it, or empty.
         findings: what others have done to its objects and was not told before.
         noted: what the inventory is to remember of objects that were looked at and stay as they are.
@@ -172,6 +173,7 @@ class ComponentPlan:
     hooks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     objects: int = 0
+    digest: str = ""
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
     noted: tuple[Entry, ...] = ()

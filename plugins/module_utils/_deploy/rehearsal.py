@@ -110,6 +110,10 @@ class _Begun:
     objects: Sequence[Object]
 
 
+NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
+"""What is done to components whose manifests need not be those that were deployed."""
+
+
 class Rehearsal:
     """One rehearsal.
 
@@ -346,6 +350,7 @@ class Rehearsal:
             hooks=component.hooks,
             warnings=(*component.warnings, *applied.warnings),
             objects=len(component.objects),
+            digest=component.digest if action in NEW_CONTENT else "",
             component_version=component.entry.version or "",
             findings=tuple(findings),
             noted=self._noted(entries, applied.held) if action == "unchanged" else (),

@@ -17,6 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     PRUNE_ALLOW,
     policy_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
+    MIGRATION_SPEC,
+    RELEASE_SPEC,
+    ArgumentSpec,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 
@@ -49,7 +54,25 @@ def plan(task: Task) -> Result:
     }
     if task.diff:
         result["diff"] = made.diff()
+    if params["plan_out"] or params["plan"]:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import saw
+
+        how = {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - NOT_HOW)}
+        result["saw"] = saw(made, task.cluster, how)
     return result
+
+
+KEPT_SPEC: ArgumentSpec = {
+    "plan_out": {"type": "path"},
+    "plan": {"type": "path"},
+    "plan_digest": {"type": "str"},
+}
+WAY_SPEC: ArgumentSpec = {
+    "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
+    "release_catalog": {"type": "list", "elements": "raw", "default": []},
+}
+NOT_HOW = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *KEPT_SPEC, *WAY_SPEC})
+"""Options that say where things lie. What lies there is part of a plan by itself."""
 
 
 DEFINITION = TaskDefinition(
@@ -61,10 +84,11 @@ DEFINITION = TaskDefinition(
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
-        "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
-        "release_catalog": {"type": "list", "elements": "raw", "default": []},
         "prune": {"type": "bool", "default": False},
+        **WAY_SPEC,
+        **KEPT_SPEC,
     },
+    mutually_exclusive=[("plan", "plan_out")],
     needs_release=True,
     needs_migrations=True,
 )

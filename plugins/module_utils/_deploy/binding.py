@@ -1,0 +1,121 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan is bound to: all that it saw, so that it can be kept, and carried out only if that still holds.
+
+Values are told as hashes, as some of them are secrets; what stands in a Secret isn't told at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ObjectChange, Plan
+
+Path = tuple[str, ...]
+
+_PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "name", "id")
+"""What a plan says of components and migrations that differs from one time to the next, or is told apart."""
+_MOST = 10
+"""How many differences a message tells of."""
+_LONGEST = 80
+"""Characters of a value in a message."""
+_MEANINGS = {
+    "cluster": "this is not the cluster that the plan was made for",
+    "records": "somebody has deployed to the cluster, or held it, since",
+    "release digest": "the release, its values, or the tools that render it are others",
+    "migration code": "the code of the migrations, or of this collection, is another",
+}
+
+
+def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All that a plan depends on, as plain values without secrets.
+
+    Args:
+        plan: the plan.
+        cluster: of which it was made.
+        options: those that say how to deploy; told as hashes.
+    """
+    return {
+        "cluster": _identity(cluster),
+        "records": plan.basis,
+        "release": {"version": plan.version, "profile": plan.profile, "digest": plan.digest},
+        "options": {name: short_hash(value) for name, value in options.items() if value},
+        "component": {
+            one.name: _lasting(one.as_result())
+            | {"content": one.digest, "object": {str(c.ref): _change(c, values=True) for c in one.changes}}
+            for one in plan.components
+        },
+        "migration": {
+            one.id: _lasting(one.as_result())
+            | {"write": {str(c.ref): _change(c, values=False) for c in one.writes}}
+            for one in plan.migrations
+        },
+        "order": [list(wave) for wave in plan.waves],
+    }
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What a plan saw and is no longer so, each in a sentence; the first ten, and how many more there are."""
+    old, new = dict(_flat(before, ())), dict(_flat(now, ()))
+    paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
+    told = [_told(path, old.get(path), new.get(path)) for path in paths]
+    more = len(told) - _MOST
+    return told[:_MOST] + ([f"and {more} more"] if more > 0 else [])
+
+
+def short_hash(value: Any) -> str:
+    """A value that can be compared and not be read."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _identity(cluster: Cluster) -> str:
+    """The uid of the namespace that every cluster has, and none shares; empty for who may not read it."""
+    try:
+        found = cluster.get("v1", "Namespace", "kube-system")
+    except ApiError:
+        return ""
+    return str(found["metadata"].get("uid", "")) if found else ""
+
+
+def _lasting(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in result.items() if key not in _PASSING}
+
+
+def _change(change: ObjectChange, *, values: bool) -> str:
+    """What would happen to an object, with a hash of the values that it is changed from and to."""
+    told = " ".join([change.action, ", ".join(change.fields)]).strip()
+    if change.unverified:
+        told += " (unverified)"
+    plain = values and change.action == "change" and change.ref.kind != "Secret"
+    if plain and change.before and change.after:
+        told += f" [{short_hash(changed_values(change.before, change.after))}]"
+    return told
+
+
+def _flat(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, (*path, str(key)))
+    else:
+        yield path, value
+
+
+def _told(path: Path, before: Any, now: Any) -> str:
+    what = " ".join(path)
+    if what in _MEANINGS:
+        return _MEANINGS[what]
+    if path[0] == "options" or path[-1] == "content":
+        return f"{what} is not what it was"
+    return f"{what}: the plan has {_shown(before)}, and now it is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or "nothing"

@@ -1,0 +1,182 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way of versions, on small releases: hops, giving up, some components alone, and plans that are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .audit import writes
+from .conftest import OwnCluster
+from .running import Outcome, Playbook
+from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+
+pytestmark = pytest.mark.cluster
+
+PROGRESS_DEADLINE = 4
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the releases 1.0 to 1.4; in 1.3 a component can't start."""
+    folder = tmp_path_factory.mktemp("releases")
+    for version in ("1.0", "1.1", "1.2", "1.3", "1.4"):
+        image = "broken.invalid/x" if version == "1.3" else f"example.com/fine:{version}"
+        release = SmallRelease(folder / version)
+        (release.folder / "release.yaml").write_text(f"version: '{version}'\n")
+        release.component("first", config_map("first", v=version), prerequisite=True)
+        release.component("logging", config_map("logging", v=version))
+        release.component(
+            "telemetry",
+            config_map("telemetry", v=version),
+            deployment("telemetry", image, progressDeadlineSeconds=PROGRESS_DEADLINE),
+            needs=["logging"],
+        )
+    (folder / "README.md").write_text("what else lies there does not matter")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(playbook: Playbook, releases: Path) -> Outcome:
+    return playbook.deploy(releases / "1.0").succeeded()
+
+
+@pytest.fixture(scope="module")
+def rehearsed(first: Outcome, playbook: Playbook, releases: Path) -> Outcome:
+    assert first.status == 0
+    return playbook.deploy(releases / "1.2", "--check", "--diff", hops="auto").succeeded()
+
+
+@pytest.fixture(scope="module")
+def kept(rehearsed: Outcome, playbook: Playbook, releases: Path) -> Outcome:
+    """The outcome with a plan of 1.1 that was kept."""
+    assert rehearsed.status == 0
+    return playbook.deploy(releases / "1.1", plan_out="plan.json").succeeded()
+
+
+@pytest.fixture(scope="module")
+def alone(kept: Outcome, playbook: Playbook, releases: Path) -> Outcome:
+    """The outcome with one component of 1.1 alone."""
+    assert kept.status == 0
+    return playbook.deploy(releases / "1.1", components="logging").succeeded()
+
+
+@pytest.fixture(scope="module")
+def after_alone(alone: Outcome, own_cluster: OwnCluster) -> dict[str, Any]:
+    assert alone.status == 0
+    return _status(own_cluster)
+
+
+@pytest.fixture(scope="module")
+def stale(after_alone: dict[str, Any], playbook: Playbook, releases: Path) -> Outcome:
+    """The outcome with the plan that was kept before somebody deployed a component alone."""
+    assert after_alone
+    return playbook.deploy(releases / "1.1", plan="plan.json").failed()
+
+
+@pytest.fixture(scope="module")
+def carried_out(stale: Outcome, playbook: Playbook, releases: Path) -> tuple[Outcome, Outcome]:
+    """The outcomes of keeping a plan in check mode, and of carrying it out by its file and digest alone."""
+    assert stale.status
+    planned = playbook.deploy(releases / "1.1", "--check", plan_out="plan.json").succeeded()
+    digest = planned.planning["plan_digest"]
+    return planned, playbook.deploy("", plan="plan.json", plan_digest=digest).succeeded()
+
+
+@pytest.fixture(scope="module")
+def hopped(carried_out: tuple[Outcome, Outcome], playbook: Playbook, releases: Path) -> Outcome:
+    """The outcome of going to 1.4 over 1.2 and 1.3, which fails."""
+    assert carried_out
+    return playbook.deploy(releases / "1.4", hops="auto", release_catalog=str(releases)).failed()
+
+
+@pytest.fixture(scope="module")
+def after_hops(hopped: Outcome, own_cluster: OwnCluster) -> dict[str, Any]:
+    assert hopped.status
+    return _status(own_cluster)
+
+
+@pytest.fixture(scope="module")
+def only_the_target(after_hops: dict[str, Any], playbook: Playbook, releases: Path) -> Outcome:
+    assert after_hops
+    return playbook.deploy(releases / "1.2").failed()
+
+
+@pytest.fixture(scope="module")
+def abandoned(only_the_target: Outcome, playbook: Playbook, releases: Path) -> Outcome:
+    assert only_the_target.status
+    return playbook.deploy(releases / "1.2", abandon=True).succeeded()
+
+
+def _status(cluster: OwnCluster) -> dict[str, Any]:
+    found = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma")
+    assert found
+    return dict(found["status"])
+
+
+def _version_of(cluster: OwnCluster, name: str) -> str:
+    found = cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
+    assert found
+    return str(found["data"]["v"])
+
+
+def test_check_mode_shows_all_hops_and_says_what_is_provisional(rehearsed: Outcome) -> None:
+    plan = rehearsed.plan
+    assert (plan["previous"], plan["version"]) == ("1.0", "1.1")
+    assert [(one["previous"], one["version"]) for one in plan["later"]] == [("1.1", "1.2")]
+    assert "hop 1 of 2, exact" in rehearsed.text
+    assert "hop 2 of 2, provisional" in rehearsed.text
+    assert "(1.2, provisional)" in rehearsed.text
+    assert writes(rehearsed.requests) == []
+
+
+def test_a_plan_is_kept_and_nothing_is_done(kept: Outcome, playbook: Playbook) -> None:
+    file = playbook.folder / "plan.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert kept.planning["plan_digest"] in kept.text
+    assert kept.recap["ok"] == 1
+    assert writes(kept.requests) == []
+    assert json.loads(file.read_text())["apiVersion"] == "lifecycle.kyma-project.io/v1alpha1"
+
+
+def test_a_component_alone_leaves_the_version(alone: Outcome, after_alone: dict[str, Any]) -> None:
+    assert list(alone.components) == ["logging"]
+    assert (after_alone["version"], after_alone["target"]) == ("1.0", "1.0")
+
+
+def test_a_plan_that_no_longer_holds_is_refused(stale: Outcome) -> None:
+    told = stale.refused()
+    assert "somebody has deployed to the cluster" in told
+    assert "component logging action: the plan has upgrade, and now it is unchanged" in told
+
+
+def test_a_plan_is_carried_out_by_its_file(carried_out: tuple[Outcome, Outcome]) -> None:
+    planned, outcome = carried_out
+    assert writes(planned.requests) == []
+    assert set(outcome.components) == {"first", "telemetry"}
+    assert outcome.run["state"] == "succeeded"
+
+
+def test_a_hop_that_fails_stops_the_rest(hopped: Outcome, after_hops: dict[str, Any]) -> None:
+    assert "Kyma 1.2: succeeded" in hopped.text
+    assert "Kyma 1.3: failed" in hopped.text
+    assert "Begin the run" in hopped.text
+    assert "Kyma 1.4: " not in hopped.text
+    assert (after_hops["version"], after_hops["target"]) == ("1.2", "1.3")
+
+
+def test_only_the_target_may_be_deployed(only_the_target: Outcome) -> None:
+    assert "the deployment of 1.3 was begun and has not ended" in only_the_target.refused()
+
+
+def test_giving_up_tells_what_stays(abandoned: Outcome, own_cluster: OwnCluster) -> None:
+    assert "component logging has moved to 1.3" in abandoned.plan["stays"]
+    assert abandoned.run["state"] == "succeeded"
+    assert _version_of(own_cluster, "logging") == "1.2"
+    status = _status(own_cluster)
+    assert (status["version"], status["target"]) == ("1.2", "1.2")
