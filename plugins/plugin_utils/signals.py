@@ -4,11 +4,13 @@
 """What a signal does to one of Ansible's workers while it has work in flight: it only says to stop.
 
 Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them on the spot.
-On SIGINT it sends them SIGTERM as well, and then waits for them to end.
+On SIGINT it sends them SIGTERM as well, and then waits for them to end. Of what else ends it they don't learn:
+not of SIGKILL, nor of the SIGHUP of a terminal that is closed.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from types import FrameType
@@ -22,6 +24,8 @@ SECONDS_TO_LEAVE = 10.0
 """How long handing over the result may take, which can hang where Ansible's main process is gone."""
 
 _received: list[int] = []
+_ORPHANED = 0
+"""Stands for the signal that has ended Ansible's main process, which nobody passes on."""
 
 
 def has_been_told() -> bool:
@@ -30,7 +34,7 @@ def has_been_told() -> bool:
 
 
 def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
-    """Do work that signals don't end, but tell to stop.
+    """Do work that signals don't end, but tell to stop; so does the end of Ansible's main process.
 
     Once this process was told, it stays told: the next item of a loop does not begin.
 
@@ -43,8 +47,15 @@ def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
     if has_been_told():
         return _cancelled("it was not started, as ansible-playbook was told to stop")
     before = {number: signal.signal(number, _receive) for number in SIGNALS}
+    parent = os.getppid()
+
+    def told() -> bool:
+        if not _received and os.getppid() != parent:
+            _received.append(_ORPHANED)
+        return has_been_told()
+
     try:
-        result = work(has_been_told)
+        result = work(told)
     finally:
         if has_been_told():
             signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,11 +46,12 @@ def end_forerunner(cluster: Cluster, forerunner: str, run: str) -> None:
         forerunner: the run that was the newest, or empty.
         run: the run that begins now.
     """
-    if forerunner and cluster.get(API_VERSION, "Run", forerunner) is not None:
+    record = cluster.get(API_VERSION, "Run", forerunner) if forerunner else None
+    if record is not None and (record.get("status") or {}).get("state") == RUNNING:
         end_cancelled(cluster, forerunner, f"the run {run}, which {who()} has begun since")
 
 
-def end_cancelled(cluster: Cluster, run: str, why: str) -> None:
+def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
     """End a run's record as cancelled, with what was never started; one that has ended stays as it is.
 
     Ansible may not come to the task that ends a run: it ends at once when it is interrupted.
@@ -60,13 +61,16 @@ def end_cancelled(cluster: Cluster, run: str, why: str) -> None:
         run: its name.
         why: who or what cancelled it, where the record does not say so yet.
 
+    Returns:
+        The components that the run never came to.
+
     Raises:
         LifecycleError: the record can't be read or written.
     """
     record = read_run(cluster, run)
     spec, status = record["spec"], record.get("status") or {}
     if status.get("state") != RUNNING:
-        return
+        return ()
     known = status.get("components") or {}
     never = {
         name: ComponentOutcome(name, NOT_STARTED, error="the run was cancelled before").as_result()
@@ -90,3 +94,4 @@ def end_cancelled(cluster: Cluster, run: str, why: str) -> None:
             "components": never,
         },
     )
+    return tuple(never)

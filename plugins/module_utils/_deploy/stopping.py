@@ -125,9 +125,11 @@ def end_if_stopped(task: Task, run: str, why: str) -> list[str]:
     if not run or not why:
         return []
     try:
-        end_cancelled(task.cluster, run, why)
+        never = end_cancelled(task.cluster, run, why)
     except LifecycleError as error:
         return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
+    told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
+    task.progress("run", "cancelled", f"{told}; run the playbook again to go on from there")
     return []
 
 

@@ -179,8 +179,9 @@ def test_ctrl_c(scenario: Scenario) -> None:
     assert_goes_on(scenario, scenario.rerun())
 
 
-def test_sigterm(scenario: Scenario) -> None:
-    outcome = scenario.cancelled(lambda running: os.kill(running.pid, signal.SIGTERM))
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_ansible_at_once(scenario: Scenario, number: signal.Signals) -> None:
+    outcome = scenario.cancelled(lambda running: os.kill(running.pid, number))
     assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
     assert_goes_on(scenario, scenario.rerun())
 

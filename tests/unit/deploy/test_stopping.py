@@ -226,6 +226,23 @@ def test_a_run_that_begins_ends_the_record_of_one_that_was_cut_off() -> None:
     assert status["cancelled"] == f"the run {someone.installation().last_run}, which {who()} has begun since"
 
 
+def test_a_run_that_was_cancelled_prunes_nothing_more() -> None:
+    someone = one_after_the_other()
+    someone.deploy()
+    someone.materials.given = release("2.9", {"logging": [deployment("logging")]})
+    someone.options["prune"] = True
+    name = begun(someone)
+    for cancelled in (False, True):
+        someone.cancelled = lambda cancelled=cancelled: cancelled
+        names = ["monitoring", "tracing"] if cancelled else ["foundation", "logging"]
+        state = "pruned" if cancelled else "present"
+        someone.task(component.DEFINITION, names=names, run=name, state=state)
+    status = someone.record()["status"]
+    assert status["state"] == "cancelled"
+    assert someone.cluster.get("apps/v1", "Deployment", "monitoring", "kyma-system")
+    assert someone.cluster.get("apps/v1", "Deployment", "tracing", "kyma-system")
+
+
 # From another terminal.
 
 

@@ -65,6 +65,18 @@ def test_what_comes_after_a_signal_does_not_begin() -> None:
     assert "not started" in result["msg"]
 
 
+@pytest.mark.usefixtures("handlers")
+def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(told: Callable[[], bool]) -> Result:
+        assert not told()
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+        assert told()
+        return {"msg": "stopped in time"}
+
+    assert heeding_signals(work)["failed"]
+    assert has_been_told()
+
+
 WORKER_AND_MAIN = """
 import multiprocessing, sys, time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS

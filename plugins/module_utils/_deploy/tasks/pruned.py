@@ -45,6 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
     remove_objects,
     teller,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -53,21 +54,29 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import R
 
 def pruned(task: Task) -> Result:
     """Prune some components; as part of a run only where all before has succeeded."""
-    why_not = _why_not(task)
+    run: str = task.params["run"] or ""
+    record = read_run(task.cluster, run) if run else {}
+    why_not = _why_not(record)
     if why_not:
         return {"changed": False, "components": [], "msg": f"nothing is pruned: {why_not}"}
     started = time.monotonic()
+    stopping = Stopping(task, record)
+    task = replace(task, cancelled=stopping)
     with Reminder(task.progress) as progress:
         outcomes = _Pruning(replace(task, progress=progress)).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
-    if task.params["run"]:
+    if run:
         _note(task, outcomes, time.monotonic() - started)
+    not_ended = end_if_stopped(task, run, stopping.why())
     result: Result = {
         "changed": any(outcome.deleted for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
-        "warnings": [f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings],
+        "warnings": [
+            *not_ended,
+            *(f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings),
+        ],
     }
     if failed:
         result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
@@ -75,11 +84,10 @@ def pruned(task: Task) -> Result:
     return result
 
 
-def _why_not(task: Task) -> str:
+def _why_not(record: Mapping[str, Any]) -> str:
     """Why a run may not prune; empty where it may."""
-    if not task.params["run"]:
+    if not record:
         return ""
-    record = read_run(task.cluster, task.params["run"])
     status = record.get("status") or {}
     failures = [*failures_of(status), *unfinished(record["spec"].get("components") or (), status)]
     return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
