@@ -59,7 +59,7 @@ options:
       - Without it the cluster is held until it is released.
     type: str
     default: ''
-  timeout:
+  deadline:
     description:
       - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes
         as long as it takes.

@@ -4,8 +4,8 @@
 """What a signal does to one of Ansible's workers while it has work in flight: it only says to stop.
 
 Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them on the spot.
-On SIGINT it sends them SIGTERM as well, and then waits for them to end. Of what else ends it they don't learn:
-not of SIGKILL, nor of the SIGHUP of a terminal that is closed.
+On SIGINT it sends them SIGTERM as well, and then waits for them to end. Of what else ends it they learn
+nothing, such as SIGKILL, or the SIGHUP of a terminal that is closed.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Stopping:
         self._task = task
         self._run: str = record["metadata"]["name"] if record else ""
         self._by: str = record["spec"].get("startedBy", "") if record else ""
-        self._limit = float(record["spec"].get("timeout") or 0.0) if record else 0.0
+        self._limit = float(record["spec"].get("deadline") or 0.0) if record else 0.0
         self._deadline = clock() + self._limit - seconds_since_start(record["spec"]) if self._limit else None
         self._clock = clock
         self._looked = clock()

@@ -86,7 +86,7 @@ def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
 
 def test_the_deadline_counts_from_the_beginning_of_the_run() -> None:
     someone = one_after_the_other()
-    name = begun(someone, timeout=600)
+    name = begun(someone, deadline=600)
     # As if another task had been at work for 590 seconds.
     spec = read_run(someone.cluster, name)["spec"]
     someone.cluster.patch(API_VERSION, "Run", name, None, {"spec": {"clock": spec["clock"] - 590}})

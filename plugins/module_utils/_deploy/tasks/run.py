@@ -142,7 +142,7 @@ def _begin(task: Task) -> Result:
         "startedBy": who(),
         "clock": round(time.monotonic(), 3),
         "startedAt": timestamp(),
-        "timeout": task.params["timeout"],
+        "deadline": task.params["deadline"],
         "components": taking_part,
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
@@ -270,7 +270,7 @@ DEFINITION = TaskDefinition(
         "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
-        "timeout": {"type": "float", "default": 0},
+        "deadline": {"type": "float", "default": 0},
         "interactive_managers": POLICY_SPEC["interactive_managers"],
     },
     required_if=[
