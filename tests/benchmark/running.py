@@ -1,14 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands and how long they take, and clusters that nobody else uses."""
+"""Commands and what they use, and clusters that nobody else uses."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +16,12 @@ from pathlib import Path
 
 from tests.cluster.paths import BIN, BUILD, ROOT
 
+from . import audit
+from .measurements import Sample
+
 ANSIBLE_PLAYBOOK = Path(sys.executable).with_name("ansible-playbook")
-DEPLOY = "kyma.lifecycle.deploy_kyma"
-LONGEST = 900.0
+USAGE = Path(__file__).with_name("usage.py")
+LONGEST = 1200.0
 
 
 class BenchmarkError(Exception):
@@ -27,10 +30,18 @@ class BenchmarkError(Exception):
 
 @dataclass(frozen=True)
 class Done:
-    """A command that has succeeded, with how many seconds it took and all that it printed."""
+    """A command that has ended well, with what it used and all that it printed."""
 
-    seconds: float
+    sample: Sample
     printed: str
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster: how to reach it, and where it writes down its requests."""
+
+    kubeconfig: Path
+    audit_log: Path
 
 
 @dataclass(frozen=True)
@@ -40,38 +51,46 @@ class Place:
     folder: Path
 
     def run(
-        self, command: Sequence[str | Path], kubeconfig: Path | None = None, *, stdin: str | None = None
+        self, command: Sequence[str | Path], cluster: Cluster, agent: str = "", *, good: Sequence[int] = (0,)
     ) -> Done:
-        """Run a command that has to succeed, with the same surroundings for all of them."""
-        begin = time.monotonic()
-        done = subprocess.run(
-            [str(word) for word in command],
-            env=self._variables(kubeconfig),
-            cwd=self.folder,
-            input=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=LONGEST,
-            check=False,
-        )
-        seconds = time.monotonic() - begin
-        if done.returncode:
-            raise BenchmarkError(f"{' '.join(map(str, command))} failed:\n{done.stdout[-4000:]}")
-        return Done(seconds, done.stdout)
+        """Run a command that has to end well, with the same surroundings for all of them.
 
-    def deploy(self, release: Path, kubeconfig: Path) -> Done:
-        """Deploy a release with the playbook."""
-        variables = f"kyma_release={release} kyma_profile=production"
-        return self.run([ANSIBLE_PLAYBOOK, DEPLOY, "-e", variables], kubeconfig)
+        Args:
+            command: the program and its arguments.
+            cluster: what it is about.
+            agent: how the name begins that it gives the cluster; empty if it asks the cluster for nothing.
+            good: the exit codes that are none of a failure.
+        """
+        report = self.folder / "usage.json"
+        position = audit.end_of(cluster.audit_log)
+        words = [str(word) for word in command]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", str(USAGE), str(report), *words],
+                env=self._variables(cluster.kubeconfig),
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=LONGEST,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise BenchmarkError(f"{' '.join(words)} took longer than {LONGEST:.0f} s") from None
+        if done.returncode not in good:
+            raise BenchmarkError(f"{' '.join(words)} failed:\n{done.stdout[-4000:]}")
+        requests = audit.requests_since(cluster.audit_log, position, [agent]) if agent else 0
+        used = json.loads(report.read_text(encoding="utf-8"))
+        return Done(Sample(**used, requests=requests), done.stdout)
 
     @contextmanager
-    def cluster(self) -> Iterator[Path]:
-        """Start a new, empty cluster of plain processes; provide its kubeconfig; end it."""
+    def cluster(self) -> Iterator[Cluster]:
+        """Start a new, empty cluster of plain processes; provide it; end it."""
         state = self.folder / "cluster"
         self._tests_cluster(state, "up")
         try:
-            yield state / "kubeconfig"
+            yield Cluster(state / "kubeconfig", state / "audit.log")
         finally:
             self._tests_cluster(state, "down")
 
@@ -88,7 +107,7 @@ class Place:
         if done.returncode:
             raise BenchmarkError(f"`tests.cluster {verb}` failed:\n{done.stdout}")
 
-    def _variables(self, kubeconfig: Path | None) -> Mapping[str, str]:
+    def _variables(self, kubeconfig: Path) -> Mapping[str, str]:
         foreign = ("ANSIBLE_", "HELM_", "K8S_", "PYTHONPATH")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         return {
@@ -101,5 +120,5 @@ class Place:
             "HELM_CONFIG_HOME": str(self.folder / "helm" / "config"),
             "HELM_DATA_HOME": str(self.folder / "helm" / "data"),
             "KUBECACHEDIR": str(self.folder / "kube-cache"),
-            "KUBECONFIG": str(kubeconfig or ""),
+            "KUBECONFIG": str(kubeconfig),
         }

@@ -1,0 +1,83 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has to hold, or the run fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .measurements import Measurements, Sample, Setting
+from .names import (
+    CHANGED,
+    FIRST,
+    HELM,
+    KUBECTL_APPLY,
+    LARGE,
+    OURS,
+    PING,
+    ROLLOUT,
+    SIZES,
+    UNCHANGED,
+)
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One thing that has to hold.
+
+    Attributes:
+        setting: where.
+        what: what is looked at.
+        value: what it came to.
+        limit: what it may be at most.
+        unit: of both; empty for a ratio.
+    """
+
+    setting: Setting
+    what: str
+    value: float
+    limit: float
+    unit: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether it holds."""
+        return self.value <= self.limit
+
+
+_RATIOS = {
+    (UNCHANGED, SIZES[0]): {PING: 1.3, KUBECTL_APPLY: 1.0, HELM: 0.1},
+    (UNCHANGED, LARGE): {PING: 1.8, KUBECTL_APPLY: 1.0, HELM: 0.1},
+    (FIRST, SIZES[0]): {HELM: 0.5},
+    (FIRST, LARGE): {HELM: 0.5},
+}
+_BEYOND_ROLLOUT = 2.0
+_PEAK = 300.0
+
+
+def bounds(measurements: Measurements) -> list[Bound]:
+    """All bounds of which both sides were measured."""
+    return [
+        bound
+        for setting in sorted(measurements.samples)
+        for bound in _of(setting, measurements.typical(setting))
+    ]
+
+
+def _of(setting: Setting, found: Mapping[str, Sample]) -> Iterator[Bound]:
+    if OURS not in found:
+        return
+    ours = found[OURS]
+    for other, limit in _RATIOS.get((setting.case, setting.objects), {}).items():
+        if other in found:
+            ratio = ours.seconds / found[other].seconds
+            yield Bound(setting, f"time, against {other}", ratio, limit)
+    if setting.case == CHANGED and ROLLOUT in found:
+        beyond = ours.seconds - found[ROLLOUT].seconds
+        yield Bound(setting, "time beyond the rollout", beyond, _BEYOND_ROLLOUT, "s")
+    if setting.objects == LARGE:
+        yield Bound(setting, "memory of the largest process", ours.peak / MB, _PEAK, "MB")

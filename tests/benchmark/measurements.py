@@ -1,0 +1,73 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was measured, and what several measurements of the same thing come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One time of doing something.
+
+    Attributes:
+        seconds: from begin to end.
+        cpu: seconds of processors' time that the client's processes used, without the cluster's.
+        peak: bytes of memory that the largest of these processes had.
+        requests: how many the cluster got.
+    """
+
+    seconds: float
+    cpu: float
+    peak: int
+    requests: int = 0
+
+    def __add__(self, other: Sample) -> Sample:
+        """One after the other."""
+        return Sample(
+            self.seconds + other.seconds,
+            self.cpu + other.cpu,
+            max(self.peak, other.peak),
+            self.requests + other.requests,
+        )
+
+
+NOTHING = Sample(0.0, 0.0, 0)
+
+
+def typical(samples: Iterable[Sample]) -> Sample:
+    """The medians, and the highest peak."""
+    found = list(samples)
+    return Sample(
+        median(one.seconds for one in found),
+        median(one.cpu for one in found),
+        max(one.peak for one in found),
+        round(median(one.requests for one in found)),
+    )
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """What was done, to how large a release: a case's name, and roughly how many objects."""
+
+    case: str
+    objects: int
+
+
+@dataclass
+class Measurements:
+    """All samples, by what was done and by who did it."""
+
+    samples: dict[Setting, dict[str, list[Sample]]] = field(default_factory=dict)
+
+    def add(self, setting: Setting, who: str, sample: Sample) -> None:
+        """Keep one more."""
+        self.samples.setdefault(setting, {}).setdefault(who, []).append(sample)
+
+    def typical(self, setting: Setting) -> Mapping[str, Sample]:
+        """What each came to, in the order in which they were first measured."""
+        return {who: typical(found) for who, found in self.samples.get(setting, {}).items()}

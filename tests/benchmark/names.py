@@ -1,0 +1,29 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the cases, the sizes and the rows of the tables are called."""
+
+from __future__ import annotations
+
+UNCHANGED = "unchanged"
+CHANGED = "changed"
+FIRST = "first"
+CASES = {
+    FIRST: "First deployment",
+    UNCHANGED: "Nothing to do",
+    CHANGED: "One changed component of fifteen",
+}
+"""In the order in which they come on a cluster, with their headings."""
+
+SIZES = (360, 3600)
+"""Roughly how many objects there are: one copy, and ten, of what a release of Kyma has."""
+LARGE = SIZES[-1]
+
+OURS = "kyma.lifecycle"
+PING = "a playbook with one ping"
+KUBECTL_APPLY = "kubectl apply --server-side"
+KUBECTL_DIFF = "kubectl diff --server-side"
+KUBERNETES_CORE = "kubernetes.core.k8s"
+HELM = "helm upgrade, all components"
+HELM_ONE = "helm upgrade, the changed component alone"
+ROLLOUT = "the rollout itself"

@@ -1,0 +1,17 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of documentation that has the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Template
+
+TEMPLATE = Path(__file__).with_name("page.md")
+
+
+def page(tables: str, **facts: str) -> str:
+    """Fill the page's text; `facts` are the names in it."""
+    text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(facts, tables=tables)
+    return text.strip() + "\n"

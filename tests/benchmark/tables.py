@@ -1,0 +1,85 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables in Markdown: what was measured, as ratios, and the bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from .bounds import MB, Bound
+from .measurements import Measurements, Sample, Setting
+from .names import CASES, OURS, PING, ROLLOUT
+
+HEAD = ("", "time", "times ours", "requests", "CPU", "times ours", "memory")
+PLAIN = (PING, ROLLOUT)
+"""Rows that nothing is deployed in: their requests say nothing."""
+
+
+def report(measurements: Measurements, bounds: Sequence[Bound]) -> str:
+    """All tables with their headings, case by case, and the bounds."""
+    return "\n".join([*_cases(measurements), "## Bounds", "", *_table(_bound_rows(bounds)), ""])
+
+
+def _cases(measurements: Measurements) -> Iterator[str]:
+    for case, heading in CASES.items():
+        for setting in sorted(found for found in measurements.samples if found.case == case):
+            yield from (f"## {heading}, {setting.objects:,} objects", "")
+            yield from (*_table(_rows(measurements.typical(setting))), "")
+
+
+def _rows(found: Mapping[str, Sample]) -> Iterator[Sequence[str]]:
+    yield HEAD
+    ours = found.get(OURS)
+    for who, sample in found.items():
+        yield (
+            who,
+            f"{sample.seconds:.2f} s",
+            _ratio(sample.seconds, ours.seconds if ours else 0),
+            "" if who in PLAIN else f"{sample.requests:,}",
+            f"{sample.cpu:.2f} s",
+            _ratio(sample.cpu, ours.cpu if ours else 0),
+            f"{sample.peak / MB:.0f} MB",
+        )
+
+
+def _bound_rows(bounds: Sequence[Bound]) -> Iterator[Sequence[str]]:
+    yield ("", "what", "measured", "at most", "")
+    for bound in bounds:
+        yield (
+            _where(bound.setting),
+            bound.what,
+            f"{bound.value:.2f} {bound.unit}".strip(),
+            f"{bound.limit:g} {bound.unit}".strip(),
+            "kept" if bound.kept else "**broken**",
+        )
+
+
+def _where(setting: Setting) -> str:
+    return f"{CASES[setting.case].lower()}, {setting.objects:,} objects"
+
+
+def _ratio(value: float, ours: float) -> str:
+    """How many times as much as ours; nothing to compare with is a dash."""
+    if not ours:
+        return "-"
+    ratio = value / ours
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2f}"
+
+
+def _table(rows: Iterator[Sequence[str]]) -> Iterator[str]:
+    """A table whose columns line up, so that it is good to read as text too; the first is of words."""
+    found = list(rows)
+    widths = [max(3, *(len(row[column]) for row in found)) for column in range(len(found[0]))]
+    words = [column for column, name in enumerate(found[0]) if name in ("", "what")]
+    for number, row in enumerate(found):
+        cells = [
+            text.ljust(width) if column in words else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield f"| {' | '.join(cells)} |"
+        if number == 0:
+            dashes = [
+                "-" * width if c in words else "-" * (width - 1) + ":" for c, width in enumerate(widths)
+            ]
+            yield f"| {' | '.join(dashes)} |"

@@ -1,0 +1,56 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`kubectl apply --server-side` and `kubectl diff`, each with all objects at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..measurements import Sample
+from ..names import KUBECTL_APPLY, KUBECTL_DIFF, ROLLOUT
+from ..running import Cluster, Place
+from .tool import Samples, Tool
+
+AGENT = "kubectl/"
+DIFFERENCES = 1
+"""The exit code of a diff that finds some."""
+
+
+class Kubectl(Tool):
+    """It waits for nothing but new CRDs."""
+
+    def first(self) -> Samples:
+        """Apply namespaces and CRDs, wait for them, apply the rest."""
+        before = apply_before(self.place, self.cluster, self.workload.before)
+        return {KUBECTL_APPLY: before + self._apply(self.workload.rest)}
+
+    def unchanged(self) -> Samples:
+        """Apply everything again, and look for differences."""
+        return {KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: self._diff()}
+
+    def changed(self) -> Samples:
+        """Time the rollout of a change, then look for the differences of another one, and apply it."""
+        self.workload.change()
+        self._apply(self.workload.rollout)
+        rollout = self._run("rollout", "status", "--filename", self.workload.rollout)
+        self.workload.change()
+        diff = self._diff(good=(DIFFERENCES,))
+        return {ROLLOUT: rollout, KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: diff}
+
+    def _apply(self, file: Path) -> Sample:
+        return self._run("apply", "--server-side", "--filename", file)
+
+    def _diff(self, good: Sequence[int] = (0,)) -> Sample:
+        return self._run("diff", "--server-side", "--filename", self.workload.everything, good=good)
+
+    def _run(self, *words: str | Path, good: Sequence[int] = (0,)) -> Sample:
+        return self.place.run(["kubectl", *words], self.cluster, AGENT, good=good).sample
+
+
+def apply_before(place: Place, cluster: Cluster, file: Path) -> Sample:
+    """Apply namespaces and CRDs and wait until the CRDs are served; other tools begin so too."""
+    applied = place.run(["kubectl", "apply", "--server-side", "--filename", file], cluster, AGENT)
+    waiting = ["kubectl", "wait", "--for=condition=Established", "crd", "--all"]
+    return applied.sample + place.run(waiting, cluster, AGENT).sample

@@ -1,0 +1,51 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook of this collection, beside one that does nothing."""
+
+from __future__ import annotations
+
+import re
+
+from ..names import OURS, PING
+from ..running import ANSIBLE_PLAYBOOK, BenchmarkError, Done
+from ..workload import PROFILE
+from .tool import Samples, Tool
+
+DEPLOY = "kyma.lifecycle.deploy_kyma"
+AGENT = "kyma-lifecycle"
+PING_PLAYBOOK = """\
+- hosts: "{{ groups['all'] or 'localhost' }}"
+  gather_facts: false
+  connection: local
+  tasks:
+    - ansible.builtin.ping:
+"""
+
+
+class Ours(Tool):
+    """It waits until everything is healthy, Jobs included."""
+
+    def first(self) -> Samples:
+        """Deploy to an empty cluster, and once more, so that all is compiled and in memory the next time."""
+        done = {OURS: self._deploy().sample}
+        self.unchanged()
+        return done
+
+    def unchanged(self) -> Samples:
+        """Deploy again, which takes one task, and run the playbook that does nothing."""
+        done = self._deploy()
+        if not re.search(r"ok=1 +changed=0 ", done.printed):
+            raise BenchmarkError(f"The deployment had something to do:\n{done.printed[-4000:]}")
+        ping = self.place.folder / "ping.yml"
+        ping.write_text(PING_PLAYBOOK, encoding="utf-8")
+        return {OURS: done.sample, PING: self.place.run([ANSIBLE_PLAYBOOK, ping], self.cluster).sample}
+
+    def changed(self) -> Samples:
+        """Deploy a release of which one component has changed."""
+        self.workload.change()
+        return {OURS: self._deploy().sample}
+
+    def _deploy(self) -> Done:
+        variables = f"kyma_release={self.workload.release} kyma_profile={PROFILE}"
+        return self.place.run([ANSIBLE_PLAYBOOK, DEPLOY, "-e", variables], self.cluster, AGENT)

@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Let a tool deploy a workload to new clusters: first, unchanged, changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from tests.cluster.console import say
+
+from .measurements import Measurements, Setting
+from .names import CHANGED, FIRST, LARGE, UNCHANGED
+from .running import Place
+from .tools.helm import Helm
+from .tools.kubectl import Kubectl
+from .tools.kubernetes_core import KubernetesCore
+from .tools.ours import Ours
+from .tools.tool import Samples, Tool
+from .workload import Workload
+
+TOOLS: Mapping[str, type[Tool]] = {
+    "ours": Ours,
+    "kubectl": Kubectl,
+    "kubernetes.core": KubernetesCore,
+    "helm": Helm,
+}
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How often each case is measured; on how many clusters the first deployment is, one after the other."""
+
+    first: int
+    unchanged: int
+    changed: int
+
+
+def rounds_of(tool: str, objects: int, limit: int | None = None) -> Rounds:
+    """As many as end in a sensible time: with a large release, others take minutes for each."""
+    many, few = (Rounds(2, 9, 3), Rounds(1, 7, 3)), (Rounds(2, 3, 2), Rounds(1, 1, 1))
+    usual = (many if tool == "ours" else few)[objects == LARGE]
+    most = limit or max(usual.first, usual.unchanged, usual.changed)
+    return Rounds(min(usual.first, most), min(usual.unchanged, most), min(usual.changed, most))
+
+
+class Trial:
+    """One tool and one workload.
+
+    Args:
+        tool: one of `TOOLS`.
+        place: where to work.
+        workload: what is deployed.
+        objects: roughly how many objects that has.
+        measurements: where the samples go.
+    """
+
+    def __init__(
+        self, tool: str, place: Place, workload: Workload, objects: int, measurements: Measurements
+    ) -> None:
+        self._tool = tool
+        self._place = place
+        self._workload = workload
+        self._objects = objects
+        self._measurements = measurements
+
+    def run(self, cases: Collection[str], rounds: Rounds) -> None:
+        """Measure these cases; a first deployment there always is."""
+        say(f"{self._tool}, {self._workload.count} objects:")
+        clusters = rounds.first if FIRST in cases else 1
+        for left in reversed(range(clusters)):
+            with self._place.cluster() as cluster:
+                tool = TOOLS[self._tool](self._place, self._workload, cluster)
+                self._measure(FIRST, tool.first, 1, keep=FIRST in cases)
+                if left == 0 and UNCHANGED in cases:
+                    self._measure(UNCHANGED, tool.unchanged, rounds.unchanged)
+                if left == 0 and CHANGED in cases:
+                    self._measure(CHANGED, tool.changed, rounds.changed)
+
+    def _measure(self, case: str, do: Callable[[], Samples], times: int, *, keep: bool = True) -> None:
+        for _round in range(times):
+            samples = do()
+            said = ", ".join(f"{who} {sample.seconds:.2f} s" for who, sample in samples.items())
+            say(f"  {case}: {said}")
+            if keep:
+                for who, sample in samples.items():
+                    self._measurements.add(Setting(case, self._objects), who, sample)
