@@ -10,7 +10,7 @@ demo: ## deploy the example release on a Kubernetes of its own
 test: ## run all tests and checks; goes on after a failure, and fails at the end
 cluster: ## start or reuse a Kubernetes to test on; leaves .cluster/kubeconfig
 cluster-down: ## end it and leave no process behind
-bench: ## measure how long deployments take
+bench: ## measure deployments against kubectl, Helm and kubernetes.core; writes docs/benchmarks.md
 
 setup: ## install everything that the other commands need, into .build
 style: ## ruff: lint and format

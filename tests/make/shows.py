@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tests.cluster.paths import KUBECONFIG
+from tests.cluster.paths import KUBECONFIG, ROOT
 
 from . import cluster
 from .command import run
@@ -13,6 +13,7 @@ from .environments import MAIN
 from .outcome import Outcome, failed, passed
 
 EXAMPLE = "examples/deploy.yml"
+BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 
 
 def demo() -> Outcome:
@@ -26,7 +27,7 @@ def demo() -> Outcome:
 
 
 def bench() -> Outcome:
-    """Measure how long deployments take, on clusters of their own."""
+    """Measure how long deployments take, on clusters of their own, and write it to the documentation."""
     cluster.build()
-    code = run([MAIN.python, "-m", "tests.benchmark"], env=MAIN.variables, minutes=60)
+    code = run([MAIN.python, "-m", "tests.benchmark", "--write", BENCHMARKS], env=MAIN.variables, minutes=60)
     return failed("it takes longer than it may, or could not be measured") if code else passed()

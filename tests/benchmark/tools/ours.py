@@ -27,10 +27,13 @@ class Ours(Tool):
     """It waits until everything is healthy, Jobs included."""
 
     def first(self) -> Samples:
-        """Deploy to an empty cluster, and once more, so that all is compiled and in memory the next time."""
-        done = {OURS: self._deploy().sample}
-        self.unchanged()
-        return done
+        """Deploy to an empty cluster.
+
+        Deploy once more, uncounted: that is when what controllers have taken since is remembered.
+        """
+        done = self._deploy()
+        self._deploy()
+        return {OURS: done.sample}
 
     def unchanged(self) -> Samples:
         """Deploy again, which takes one task, and run the playbook that does nothing."""

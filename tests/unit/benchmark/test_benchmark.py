@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the benchmark makes of what it measures."""
+
+from __future__ import annotations
+
+import json
+
+from tests.benchmark import audit
+from tests.benchmark.bounds import bounds
+from tests.benchmark.measurements import Measurements, Sample, Setting, typical
+from tests.benchmark.names import (
+    CHANGED,
+    FIRST,
+    HELM,
+    KUBECTL_APPLY,
+    OURS,
+    PING,
+    ROLLOUT,
+    UNCHANGED,
+)
+from tests.benchmark.page import page
+from tests.benchmark.tables import report
+from tests.benchmark.trial import rounds_of
+
+MB = 1_000_000
+
+
+def sample(seconds: float, *, peak: int = 100 * MB, requests: int = 10) -> Sample:
+    return Sample(seconds, seconds / 2, peak, requests)
+
+
+def measured(case: str, objects: int, **samples: Sample) -> Measurements:
+    names = {
+        "ours": OURS,
+        "ping": PING,
+        "kubectl": KUBECTL_APPLY,
+        "helm": HELM,
+        "rollout": ROLLOUT,
+    }
+    found = Measurements()
+    for who, one in samples.items():
+        found.add(Setting(case, objects), names[who], one)
+    return found
+
+
+def kept(measurements: Measurements) -> dict[str, bool]:
+    return {bound.what: bound.kept for bound in bounds(measurements)}
+
+
+def line(agent: str, number: int, stage: str = "ResponseComplete") -> bytes:
+    event = {"userAgent": agent, "auditID": f"id-{number}", "stage": stage}
+    return json.dumps(event).encode() + b"\n"
+
+
+def test_requests_are_those_of_one_tool() -> None:
+    log = [line("kubectl/v1.36.3 (linux)", 1), line("Helm/4.3.0", 2), line("kubectl/v1.36.3 (linux)", 3)]
+    assert audit.count(log, ["kubectl/"]) == 2
+    assert audit.count(log, ["kubectl/", "Helm/"]) == 3
+
+
+def test_a_watch_is_one_request() -> None:
+    log = [line("Helm/4.3.0", 1, "ResponseStarted"), line("Helm/4.3.0", 1)]
+    assert audit.count(log, ["Helm/"]) == 1
+
+
+def test_a_line_that_is_being_written_is_left_for_later() -> None:
+    assert audit.count([line("Helm/4.3.0", 1), line("Helm/4.3.0", 2)[:-9]], ["Helm/"]) == 1
+
+
+def test_requests_of_nobody_known_are_not_counted() -> None:
+    assert audit.count([b'{"auditID": "id-1"}\n'], ["kubectl/"]) == 0
+
+
+def test_one_after_the_other_adds_up_but_for_memory() -> None:
+    both = Sample(1.0, 0.5, 10, 3) + Sample(2.0, 0.25, 30, 4)
+    assert both == Sample(3.0, 0.75, 30, 7)
+
+
+def test_what_is_typical_is_the_median_and_the_highest_peak() -> None:
+    assert typical([sample(1), sample(9, peak=3 * MB, requests=30), sample(2, peak=200 * MB)]) == Sample(
+        2, 1, 200 * MB, 10
+    )
+
+
+def test_doing_nothing_is_bounded_by_a_ping_and_by_others() -> None:
+    found = kept(
+        measured(UNCHANGED, 360, ours=sample(1.3), ping=sample(1), kubectl=sample(1.2), helm=sample(13))
+    )
+    assert found == {
+        f"time, against {PING}": True,
+        f"time, against {KUBECTL_APPLY}": False,
+        f"time, against {HELM}": True,
+    }
+
+
+def test_a_large_release_may_take_longer_than_a_small_one_but_not_more_memory() -> None:
+    found = kept(measured(UNCHANGED, 3600, ours=sample(1.8, peak=301 * MB), ping=sample(1)))
+    assert found == {f"time, against {PING}": True, "memory of the largest process": False}
+    assert not kept(measured(UNCHANGED, 360, ours=sample(1.8), ping=sample(1)))[f"time, against {PING}"]
+
+
+def test_a_first_deployment_takes_half_of_helms_time_at_most() -> None:
+    assert kept(measured(FIRST, 360, ours=sample(5), helm=sample(10))) == {f"time, against {HELM}": True}
+    assert kept(measured(FIRST, 360, ours=sample(5.1), helm=sample(10))) == {f"time, against {HELM}": False}
+
+
+def test_a_change_may_take_two_seconds_beside_its_rollout() -> None:
+    assert kept(measured(CHANGED, 360, ours=sample(5), rollout=sample(3))) == {
+        "time beyond the rollout": True
+    }
+    assert kept(measured(CHANGED, 360, ours=sample(5.1), rollout=sample(3))) == {
+        "time beyond the rollout": False
+    }
+
+
+def test_no_bound_is_told_of_what_was_not_measured() -> None:
+    assert kept(measured(UNCHANGED, 360, helm=sample(1))) == {}
+    assert kept(measured(UNCHANGED, 360, ours=sample(1))) == {}
+
+
+def test_tables_have_ratios_to_ours_and_tell_of_broken_bounds() -> None:
+    found = measured(UNCHANGED, 3600, ours=sample(2), ping=sample(1), helm=sample(90, requests=4567))
+    text = report(found, bounds(found))
+    assert "## Nothing to do, 3,600 objects" in text
+    row = next(one for one in text.splitlines() if one.startswith(f"| {HELM}"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells == [HELM, "90.00 s", "45", "4,567", "45.00 s", "45", "100 MB"]
+    assert "2.00 |     1.8 | **broken** |" in text
+    widths = {len(one) for one in text.split("## Bounds")[1].splitlines() if one}
+    assert len(widths) == 1, "the columns line up"
+
+
+def test_tables_without_us_have_no_ratios() -> None:
+    found = measured(UNCHANGED, 360, helm=sample(90))
+    assert "| -" in report(found, bounds(found)).replace("          ", " ")
+
+
+def test_the_page_has_the_tables_and_no_blanks_left() -> None:
+    facts = dict.fromkeys(("versions", "release", "ours", "component", "small", "large"), "a fact")
+    text = page("the tables", **facts)
+    assert text.endswith("the tables\n")
+    assert "$" not in text
+
+
+def test_rounds_can_be_limited() -> None:
+    assert rounds_of("ours", 360, 1) == rounds_of("helm", 3600, 1)
+    assert rounds_of("ours", 360).unchanged > rounds_of("helm", 3600).unchanged

@@ -1,0 +1,52 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How what a command uses is found out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.benchmark.running import USAGE
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="orphans are handed on by Linux only")
+
+DETACHED = """
+import os
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        memory = b"x" * 150_000_000
+        open("done", "w").close()
+    os._exit(0)
+os.wait()
+"""
+
+
+def used(folder: Path, *command: str) -> tuple[int, dict[str, float]]:
+    report = folder / "usage.json"
+    words = [sys.executable, str(USAGE), str(report), *command]
+    code = subprocess.run(words, cwd=folder, check=False, timeout=60).returncode
+    return code, json.loads(report.read_text())
+
+
+def test_what_has_detached_itself_is_counted_too(tmp_path: Path) -> None:
+    code, found = used(tmp_path, sys.executable, "-c", DETACHED)
+    assert code == 0
+    assert (tmp_path / "done").exists()
+    assert found["peak"] > 140_000_000
+
+
+def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
+    assert used(tmp_path, sys.executable, "-c", "raise SystemExit(3)")[0] == 3
+
+
+def test_processors_time_is_counted(tmp_path: Path) -> None:
+    _code, found = used(tmp_path, sys.executable, "-c", "sum(range(3_000_000))")
+    assert found["cpu"] > 0
+    assert found["seconds"] > 0
