@@ -28,9 +28,9 @@ Object = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io/v1"
 
 
-def definition() -> Object:
+def definition(version_name: str) -> Object:
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    version = {"name": version_name, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -61,8 +61,9 @@ def write(release: SmallRelease, version: str, *catalog: Object) -> Path:
     release.folder.joinpath("release.yaml").write_text(f"version: '{version}'\n")
     place = release.folder / "crds" / "shop" / "offers.yaml"
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps(definition()))
-    offer = {"apiVersion": "shop.test/v1", "kind": "Offer", "metadata": {"name": "apples"}, "spec": {}}
+    served = "v1" if version == "1.0" else "v2"
+    place.write_text(json.dumps(definition(served)))
+    offer = {"apiVersion": f"shop.test/{served}", "kind": "Offer", "metadata": {"name": "apples"}, "spec": {}}
     roles = [
         granting(kind, f"more-{kind.lower()}", "get", *(["list"] if version != "1.0" else []))
         for kind in ("Role", "ClusterRole")
@@ -126,20 +127,24 @@ def test_the_printed_roles_are_enough_for_a_first_deployment(
 def test_and_those_printed_for_an_upgrade_are_enough_for_that(
     release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
 ) -> None:
-    claim = {
+    limits = {
         "apiVersion": "v1",
         "kind": "LimitRange",
         "metadata": {"name": "limits"},
         "spec": {"limits": []},
     }
-    folder = write(release, "1.1", claim)
+    folder = write(release, "1.1", limits)
     refused = deployer.deploy(folder)
-    assert "create, get, patch limitranges in small" in refused.refused()
+    message = refused.refused()
+    assert "create, get, patch limitranges in small" in message
+    # One that takes the old version from a definition in the end.
+    assert "patch customresourcedefinitions/status.apiextensions.k8s.io in the whole cluster" in message
     roles = list(yaml.safe_load_all(refused.planning["grants"]))
     # The namespace is there now, so the right to write into it is granted in there alone.
     assert {(role["kind"], role["metadata"].get("namespace")) for role in roles} >= {("Role", NAMESPACE)}
     kubectl(own_cluster, "apply", "-f", "-", text=refused.planning["grants"])
     deployer.deploy(folder).succeeded()
+    assert own_cluster.api.resource("shop.test/v1", "Offer") is None
 
 
 def test_without_the_right_to_read_our_records_the_plan_says_so(
