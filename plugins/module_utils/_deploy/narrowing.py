@@ -42,6 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import noted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    CANCELLED,
     FAILED,
     SUCCEEDED,
     ComponentOutcome,
@@ -56,6 +57,10 @@ TRIES = 5
 """How often a write is repeated that somebody else's came in between of."""
 SECONDS_TO_LEARN = 2.0
 """How long API servers may take to learn of a definition's new storage version."""
+
+
+class Interrupted(LifecycleError):
+    """The run was cancelled while objects were written anew; the next one goes on."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,7 @@ def narrow(
     waits: Waits,
     *,
     learn: float = SECONDS_TO_LEARN,
+    cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda _detail: None,
 ) -> Narrowed | None:
     """Make a definition what the release says, once nobody needs more; None where it is that already.
@@ -90,10 +96,12 @@ def narrow(
         policy: on which terms it is written.
         waits: how to wait for it to be served.
         learn: seconds to wait where objects come to be stored in another version.
+        cancelled: asked before every object.
         tell: told what is done.
 
     Raises:
         ClusterError: an object can't be written in the version that stays.
+        Interrupted: the run was cancelled before all were.
     """
     ref = ref_of(wanted)
     live = _live(cluster, wanted)
@@ -108,7 +116,7 @@ def narrow(
     rewritten = 0
     if gone:
         tell(f"{ref}: {', '.join(gone)} goes, so its objects are written anew")
-        rewritten = _Rewriting(cluster, wanted, gone).run()
+        rewritten = _Rewriting(cluster, wanted, gone, cancelled).run()
         _set_stored(cluster, wanted)
     answer = apply_object(cluster, wanted, policy, waits.until_gone).object
     waits.until_served([answer])
@@ -181,11 +189,14 @@ def narrow_component(
                     crd,
                     place.policy,
                     Waits(until_served=until_served),
+                    cancelled=place.out_of_grace,
                     tell=lambda detail: place.progress(component.name, "narrowing", detail),
                 )
                 if done is not None:
                     live[ref_of(crd)] = done.object
         _complete(place, component, live)
+    except Interrupted as interrupted:
+        state, error = CANCELLED, str(interrupted)
     except LifecycleError as failure:
         state, error = FAILED, str(failure)
     seconds = time.monotonic() - started
@@ -215,8 +226,11 @@ def _complete(place: Workplace, component: DesiredComponent, live: Mapping[Ref, 
 class _Rewriting:
     """Writing all objects of a kind anew, as they are: so they are stored in the version that stays."""
 
-    def __init__(self, cluster: Cluster, wanted: Object, gone: list[str]) -> None:
+    def __init__(
+        self, cluster: Cluster, wanted: Object, gone: list[str], cancelled: Callable[[], bool]
+    ) -> None:
         spec = wanted["spec"]
+        self._cancelled = cancelled
         self._cluster = cluster
         self._crd = ref_of(wanted)
         self._api_version = storage_api_version(wanted)
@@ -247,6 +261,11 @@ class _Rewriting:
 
     def _rewrite(self, found: Object) -> None:
         ref = ref_of(found)
+        if self._cancelled():
+            raise Interrupted(
+                f"the run was cancelled before all objects of {self._crd} were written anew; the next run"
+                " goes on with that"
+            )
         obj: Object | None = found
         for attempt in range(TRIES):
             if obj is None:

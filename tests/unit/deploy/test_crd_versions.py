@@ -252,6 +252,19 @@ def test_what_was_begun_is_ended_by_the_next_run() -> None:
     assert someone.installation().version == "2.10"
 
 
+def test_who_cancels_meanwhile_ends_it_with_the_next_run() -> None:
+    someone = upgraded("v1")
+    someone.options["grace"] = 0
+    someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.told}
+    ended = someone.deploy()
+    assert "component foundation: cancelled, the run was cancelled before all objects of" in ended["msg"]
+    assert set(shape(offers(someone))) == {"v1alpha1", "v1"}
+    someone.told.clear()
+    someone.cancelled = lambda: False
+    assert someone.deploy()["state"] == "succeeded"
+    assert set(shape(offers(someone))) == {"v1"}
+
+
 def test_objects_that_only_the_old_webhook_converts_stand_in_the_way() -> None:
     someone = deployer(shop("2.9", "v1alpha1", conversion=WEBHOOK))
     someone.deploy()
