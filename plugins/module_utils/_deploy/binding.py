@@ -58,6 +58,7 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
             for one in plan.migrations
         },
         "order": [list(wave) for wave in plan.waves],
+        "prune": list(plan.prune),
     }
 
 

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     StaleInstallation,
     write_installation,
+    write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
@@ -132,3 +136,15 @@ def test_a_record_that_must_not_be_there_yet_is_not_taken_over() -> None:
     with pytest.raises(StaleInstallation):
         write_installation(someone.cluster, Installation(target="2.10"))
     assert versions(someone)[1] == "2.9"
+
+
+def test_a_plan_is_bound_to_what_the_components_consisted_of() -> None:
+    someone = deployer(kyma("2.9"))
+    someone.deploy()
+    upgrade = deployer(kyma("2.10"), cluster=someone.cluster)
+    planned = upgrade.plan()
+    [logging] = [one for name, one in read_inventories(someone.cluster).items() if name == "logging"]
+    write_inventory(someone.cluster, replace(logging, digest="something else"))
+    refused = upgrade.carry_out(planned)
+    assert "another deployment has begun" in refused["msg"]
+    assert versions(someone) == ("2.9", "2.9")

@@ -122,7 +122,7 @@ def test_no_secret_is_in_it() -> None:
     said = json.dumps([saw(someone), saw(upgrade(someone, migration_variables={"x": CANARY}))])
     assert CANARY not in said
     assert base64.b64encode(CANARY.encode()).decode()[:12] not in said
-    assert "change data.t" in said
+    assert '"Secret kyma-system/token": "change data.t"' in said
 
 
 def test_of_many_differences_the_first_are_told() -> None:

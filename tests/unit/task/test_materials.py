@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file i
     read_bundle_file,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
+    CATALOG,
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
     NotSent,
     ShippedMaterials,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import send_catalog
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,
     NoRelease,
@@ -80,6 +83,31 @@ def test_what_is_shipped_is_what_the_controller_has(
     assert [m.id() for m in there.migrations().migrations] == [m.id() for m in here.migrations().migrations]
     assert "logging/move-things" in {m.id() for m in here.migrations().migrations}
     assert there.migrations().searched == here.migrations().searched
+
+
+def test_other_releases_at_hand_are_shipped_too(
+    tmp_path: Path, release: ReleaseRequest, cache: ReleaseCache
+) -> None:
+    newer = shutil.copytree(release.source, tmp_path / "kyma-2.10")
+    (newer / "release.yaml").write_text("version: '2.10'\nupgrades_from: ['2.9']\n")
+    broken = shutil.copytree(release.source, tmp_path / "kyma-2.8")
+    (broken / "logging" / "a.yaml").write_text("kind: [")
+    here = ControllerMaterials(release, bundles=cache, catalog=[])
+    assert [one.version for one in here.at_hand()] == ["2.10", "2.8", "2.9"]
+    workdir = tmp_path / "workdir"
+    workdir.mkdir()
+    listed = send_catalog(here, lambda file, name: shutil.copy(file, workdir / name))
+    (workdir / CATALOG).write_bytes(listed)
+    there = {one.version: one for one in ShippedMaterials(str(workdir)).at_hand()}
+    assert set(there) == {"2.10", "2.9"}
+    assert there["2.10"].upgrades_from == ("2.9",)
+    assert there["2.10"].options["release"] == str(newer)
+    assert there["2.10"].materials.release() == here.at_hand()[0].materials.release()
+
+
+def test_no_other_release_is_at_hand_unless_asked_for(release: ReleaseRequest, tmp_path: Path) -> None:
+    assert ControllerMaterials(release).at_hand() == []
+    assert ShippedMaterials(str(tmp_path)).at_hand() == ()
 
 
 def test_a_release_is_rendered_once_in_a_run(release: ReleaseRequest, cache: ReleaseCache) -> None:
