@@ -114,6 +114,16 @@ components:
           description: Whether nobody has changed it since it was deployed.
           type: bool
           sample: true
+        ceded:
+          description: Fields of it that are left to others, each with its field manager.
+          type: list
+          elements: str
+          sample: [spec.replicas (kube-controller-manager (scale))]
+        added:
+          description: Fields that others have added to it and were told, each with its field manager.
+          type: list
+          elements: str
+          sample: [metadata.labels.team (kubectl-label)]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component_info import DEFINITION

@@ -263,6 +263,46 @@ plan:
           description: What a person should know.
           type: list
           elements: str
+        drift:
+          description: What others have done to its objects, and was not told before.
+          type: list
+          elements: dict
+          contains:
+            group:
+              description: The object's API group. Empty for the core group.
+              type: str
+              sample: apps
+            kind:
+              description: Its kind.
+              type: str
+              sample: Deployment
+            namespace:
+              description: Its namespace. Empty for what has none.
+              type: str
+              sample: kyma-system
+            name:
+              description: Its name.
+              type: str
+              sample: loki
+            field:
+              description: The field. Empty for the whole object.
+              type: str
+              sample: spec.template.spec.containers[name="loki"].image
+            manager:
+              description: The field manager, with its subresource in brackets. Empty if not recorded.
+              type: str
+              sample: kubectl-edit
+            time:
+              description: When that manager last wrote the object. Empty where that is not recorded.
+              type: str
+              sample: "2026-11-21T13:18:54Z"
+            outcome:
+              description:
+                - V(restored) for what people have changed, V(ceded) for what is left to others.
+                - V(kept) for what others have added, V(removed) if that goes.
+                - V(adopted) for what others have made and is taken over.
+              type: str
+              sample: restored
     migrations:
       description: What the migrations' checks said.
       type: list
@@ -302,6 +342,11 @@ plan:
       description: Components of which something goes once everything is healthy.
       type: list
       elements: str
+    noted:
+      description:
+        - What the inventories are to remember of objects that were looked at closely and stay as they are, by
+          component, for O(kyma.lifecycle.run#module:state=noted). A run remembers it by itself.
+      type: dict
     waves:
       description:
         - Names of components, in the order in which they would be worked on, side by side within a wave.

@@ -103,6 +103,12 @@ EXAMPLES = r"""
         state: finished
         run: "{{ begun.run }}"
 
+- name: Or only remember what it has seen
+  kyma.lifecycle.run:
+    state: noted
+    plan: "{{ planned.plan }}"
+  when: not planned.plan.needed and planned.plan.noted | length > 0
+
 - name: Let nobody deploy before Monday morning
   kyma.lifecycle.run:
     state: held

@@ -4,7 +4,8 @@
 """What others have done to our objects, as it is told and remembered: pure.
 
 Who holds which field stands in ``managedFields`` (KEP-555). Not told is what keeps an object going without
-changing what it is: statuses, finalizers, owners, and the books that Kubernetes' own controllers keep on it.
+changing what it is: statuses, finalizers, owners, a claim's volume, and the books that Kubernetes' own
+controllers keep on it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 PLATFORM_MANAGERS = frozenset(
     {
+        # The server's name for nobody.
+        "before-first-apply",
         "clusterrole-aggregation-controller",
         "cloud-controller-manager",
         "kube-apiserver",
@@ -47,7 +50,10 @@ _LIFE: tuple[Field, ...] = (
     ("f:status",),
     ("f:metadata", "f:finalizers"),
     ("f:metadata", "f:ownerReferences"),
+    ("f:spec", "f:volumeName"),
 )
+_ANNOTATIONS: Field = ("f:metadata", "f:annotations")
+_BINDING = ("f:pv.kubernetes.io/", "f:volume.kubernetes.io/", "f:volume.beta.kubernetes.io/")
 _NAMED_ITEM = re.compile(r'\[name="([^"]*)"\]')
 
 
@@ -165,15 +171,24 @@ def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[st
     ours = frozenset[Field]().union(
         *(from_fields_v1(m.get("fieldsV1") or {}) for m in managers if m not in writers)
     )
+    # Who wrote a map first holds the map itself too.
+    above = {field[:end] for field in ours for end in range(1, len(field))}
     for manager in others:
         if _scales(manager) and REPLICAS not in ours:
             yield manager, REPLICAS
         if not _writes_the_object(manager):
             continue
         theirs = from_fields_v1(manager.get("fieldsV1") or {}) - ours - {REPLICAS}
-        told = {field for field in theirs if not any(field[: len(life)] == life for life in _LIFE)}
-        for field in sorted(_topmost(told)):
-            yield manager, field
+        for field in sorted(_topmost(theirs - above)):
+            if not _keeps_alive(field):
+                yield manager, field
+
+
+def _keeps_alive(field: Field) -> bool:
+    """Whether a field is the running of an object rather than what it is: a status, or a claim's volume."""
+    if any(field[: len(life)] == life for life in _LIFE):
+        return True
+    return field[:-1] == _ANNOTATIONS and field[-1].startswith(_BINDING)
 
 
 def _writes_the_object(manager: Mapping[str, Any]) -> bool:
@@ -185,7 +200,7 @@ def _scales(manager: Mapping[str, Any]) -> bool:
     return "f:replicas" in spec and manager.get("subresource") in (None, "", "scale")
 
 
-def _topmost(fields: set[Field]) -> set[Field]:
+def _topmost(fields: Fields) -> set[Field]:
     """Items of lists as a whole, and of maps what is in them."""
     items = {field for field in fields if field[-1].startswith("k:")}
     outermost = {field for field in fields if not any(field[:end] in items for end in range(1, len(field)))}

@@ -89,6 +89,18 @@ SIDECAR = {
             {},
         ),
         (entry("twin", OURS), {}),
+        (entry("kubectl-label", {"f:metadata": {"f:labels": {".": {}}}}), {}),
+        (entry("before-first-apply", SIDECAR), {}),
+        (
+            entry(
+                "provisioner",
+                {
+                    "f:metadata": {"f:annotations": {".": {}, "f:pv.kubernetes.io/bind-completed": {}}},
+                    "f:spec": {"f:volumeName": {}},
+                },
+            ),
+            {},
+        ),
     ],
 )
 def test_what_others_hold_is_told_by_its_topmost_field(other: dict, told: dict[str, Outcome]) -> None:

@@ -76,6 +76,8 @@ def _as_result(entry: Entry, live: Object | None) -> dict[str, Any]:
         "health": state.state if state else "missing",
         "message": state.message if state else "the object no longer exists",
         "untouched": is_unchanged(entry, live),
+        "ceded": list(entry.ceded),
+        "added": list(entry.added),
     }
 
 
