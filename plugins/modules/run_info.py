@@ -117,6 +117,14 @@ runs:
         - V(succeeded), V(failed) or V(cancelled). V(running) while it is under way, and if it was cut off.
       type: str
       sample: succeeded
+    cancelled:
+      description: Who or what has cancelled it, and why. Empty if nobody did.
+      type: str
+      sample: "alice@bastion: a fire drill"
+    cancelled_at:
+      description: When it was cancelled, in UTC.
+      type: str
+      sample: "2026-11-21T13:20:41Z"
     message:
       description: What failed.
       type: str

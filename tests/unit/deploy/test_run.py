@@ -556,6 +556,31 @@ def test_a_person_who_cancels_lets_what_is_queued_not_start() -> None:
     assert ended["failed"]
 
 
+@pytest.mark.parametrize("signalled", [False, True])
+def test_no_migration_starts_in_a_run_that_was_cancelled(*, signalled: bool) -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.PRE))
+
+    def stop(task: str) -> None:
+        if task == "migration":
+            someone.before = lambda _task: None
+            if signalled:
+                someone.cancelled = lambda: True
+            else:
+                someone.task(run.DEFINITION, state="cancelled", reason="enough")
+
+    someone.before = stop
+    ended = someone.deploy()
+    assert ended["state"] == "cancelled"
+    assert ledger.ran == []
+    status = someone.record()["status"]
+    assert status["migrations"]["global/pre-step"]["state"] == "skipped"
+    assert "not started, as the run was cancelled by" in status["migrations"]["global/pre-step"]["error"]
+    assert set(someone.states().values()) == {"not started"}
+    someone.cancelled = lambda: False
+    assert someone.deploy()["state"] == "succeeded"
+
+
 def test_migrations_that_were_cancelled_make_a_component_cancelled_and_not_failed() -> None:
     ledger = Ledger()
     stop: list[bool] = []

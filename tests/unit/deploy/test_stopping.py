@@ -209,6 +209,17 @@ def test_the_task_that_ends_a_run_leaves_an_end_as_it_is() -> None:
     assert someone.installation().version == ""
 
 
+def test_a_run_that_is_cancelled_while_it_begins_has_ended() -> None:
+    someone = one_after_the_other()
+    someone.cancelled = lambda: True
+    begun(someone)
+    assert someone.record()["status"]["state"] == "cancelled"
+    assert set(someone.states().values()) == {"not started"}
+    [told] = someone.run_info()["runs"]
+    assert told["cancelled"] == f"a signal to ansible-playbook, run by {who()}"
+    assert told["cancelled_at"] == told["finished_at"]
+
+
 def test_outside_of_a_run_a_cancelled_component_fails_the_task() -> None:
     someone = one_after_the_other()
     someone.cancelled = lambda: True

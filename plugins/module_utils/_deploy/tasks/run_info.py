@@ -44,6 +44,8 @@ def _as_result(run: Object) -> dict[str, Any]:
         "started_at": spec.get("startedAt", ""),
         "finished_at": status.get("finishedAt", ""),
         "state": status.get("state", ""),
+        "cancelled": status.get("cancelled", ""),
+        "cancelled_at": status.get("cancelledAt", ""),
         "message": status.get("message", ""),
         "seconds": status.get("seconds", 0.0),
         "components": list((status.get("components") or {}).values()),
