@@ -64,7 +64,6 @@ class Scenario:
         stop: Stop,
         *arguments: str,
         ready_after: dict[str, str] = READY_AFTER,
-        grace: float = GRACE,
         **variables: Any,
     ) -> Outcome:
         """A deployment that is stopped while the second component is at work."""
@@ -83,7 +82,7 @@ class Scenario:
                 stop(running)
 
         return self.playbook.deploy(
-            self._release.folder, *arguments, watch=watch, workers=2, grace=grace, **variables
+            self._release.folder, *arguments, watch=watch, workers=2, grace=GRACE, **variables
         )
 
     def rerun(self, *arguments: str) -> Outcome:
@@ -175,7 +174,11 @@ def test_ctrl_c(scenario: Scenario) -> None:
     assert "one: succeeded" in outcome.text
     assert "two: cancelled" in outcome.text
     assert "three: not started" in outcome.text
-    assert_goes_on(scenario, scenario.rerun())
+    assert "run the playbook again to go on from there" in outcome.text
+    again = scenario.rerun()
+    assert_goes_on(scenario, again)
+    # What is done is not done again.
+    assert "one" not in again.components
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
