@@ -17,13 +17,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
 
-PROTECTED = (
-    ("apiextensions.k8s.io", "CustomResourceDefinition"),
-    ("", "PersistentVolumeClaim"),
-    ("", "Namespace"),
-)
+PROTECTED = (CRD, ("", "PersistentVolumeClaim"), NAMESPACE)
 """Kinds (group, kind) that take what is not ours with them: people's resources, data, whole namespaces."""
 
 RESOURCE_POLICY = "helm.sh/resource-policy"
@@ -72,7 +69,9 @@ def fate_of(entry: Entry, live: Object | None, *, force: bool = False) -> Fate:
         holders = sorted({str(one.get("manager")) for one in meta.get("managedFields") or ()})
         held = f" (now written by {', '.join(holders)})" if holders else ""
         return Fate(LEFT, f"{entry.ref}: nothing of it is ours any more{held}, so it is left alone")
-    if (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and not force:
+    # On a definition it is there to keep what people have made of it, which is looked at where one goes.
+    asks_to_stay = (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and entry.ref[:2] != CRD
+    if asks_to_stay and not force:
         return Fate(KEPT, f"{entry.ref}: it stays, as its annotation {RESOURCE_POLICY} says so")
     return Fate(DELETE, uid=uid, resource_version=resource_version)
 

@@ -56,6 +56,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import P
 
 ATTEMPTS = 5
 """How often an object is read again that moves on between a look and its deletion: controllers are quick."""
+FOREGROUND = "foregroundDeletion"
+"""The server's own finalizer, of what is deleted after what belongs to it."""
 _RUNS_PODS = ("apps", "batch")
 
 
@@ -235,7 +237,7 @@ def what_holds(one: Unhealthy) -> str:
         conditions = (obj.get("status") or {}).get("conditions") or ()
         told = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
         return f"{one.ref}: it was deleted, and is not empty yet: {told or 'nobody says of what'}"
-    others = [name for name in finalizers if name != "foregroundDeletion"]
+    others = [name for name in finalizers if name != FOREGROUND]
     if others:
         return (
             f"{one.ref}: it was deleted, and its finalizers hold it: {', '.join(others)};"
@@ -295,6 +297,7 @@ def teller(progress: Progress, name: str, state: str) -> OnChange:
     """Tells how the objects of a component stand that take their time to go."""
 
     def tell(ref: Ref, found: Health) -> None:
-        progress(name, state, f"{ref}: {found.message or found.reason}")
+        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
+        progress(name, state, f"{ref}: {told}")
 
     return tell

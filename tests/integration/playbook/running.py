@@ -26,6 +26,7 @@ from .audit import AuditLog, Request
 from .terminal import read_lines
 
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
+DELETING_PLAYBOOK = "kyma.lifecycle.delete_kyma"
 RECORDER = Path(__file__).parent / "callback"
 LONGEST = 600.0
 
@@ -160,6 +161,16 @@ class Playbook:
         given = {"kyma_release": str(release), **{f"kyma_{name}": value for name, value in variables.items()}}
         with self._audit.recorded() as requests:
             outcome = self._run([self._book, "-e", json.dumps(given), *arguments], watch)
+        outcome.requests += requests
+        return outcome
+
+    def delete(self, *arguments: str, **variables: Any) -> Outcome:
+        """Delete what was deployed."""
+        given = {f"kyma_{name}": value for name, value in variables.items()}
+        with self._audit.recorded() as requests:
+            outcome = self._run(
+                [DELETING_PLAYBOOK, "-e", json.dumps(given), *arguments], lambda _line, _it: None
+            )
         outcome.requests += requests
         return outcome
 

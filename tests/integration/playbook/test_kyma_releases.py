@@ -75,6 +75,10 @@ class Upgrades:
         """What a version consists of."""
         return manifests_of(self._releases / version, profile)
 
+    def found(self, api_version: str, kind: str, name: str) -> dict[str, Any] | None:
+        """An object in the namespace of Kyma, if it is there."""
+        return self._cluster.api.get(api_version, kind, name, "kyma-system")
+
     def record(self, kind: str, name: str) -> dict[str, Any]:
         """One of the collection's records."""
         found = self._cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
@@ -130,6 +134,12 @@ def back_to_2_9(upgrades: Upgrades, deployed_2_10: Deployed) -> Outcome:
 @pytest.fixture(scope="module")
 def deployed_2_11(upgrades: Upgrades, back_to_2_9: Outcome) -> Deployed:
     return upgrades.after(back_to_2_9).deploy("2.11")
+
+
+@pytest.fixture(scope="module")
+def pruned_2_11(upgrades: Upgrades, deployed_2_11: Deployed) -> Outcome:
+    assert deployed_2_11
+    return upgrades.try_("2.11", "-e", "kyma_prune=true").succeeded()
 
 
 def test_2_8_is_refused_with_everything_that_the_cluster_does_not_serve(
@@ -229,13 +239,16 @@ def test_the_rehearsal_of_an_upgrade_shows_the_objects_and_fields_that_it_then_c
     shown = {}
     for entry in rehearsed_2_10.planning["diff"]:
         old, new = yaml.safe_load(entry["before"]), yaml.safe_load(entry["after"])
-        shown[entry["after_header"]] = differing_fields(old, new) if old else "new"
+        name = entry["after_header"] if new else entry["before_header"]
+        shown[name] = "gone" if not new else differing_fields(old, new) if old else "new"
     done = {
         name: differing_fields(before[name], obj) if name in before else "new"
         for name, obj in after.items()
         if name not in before or differing_fields(before[name], obj)
     }
     done = {name: fields for name, fields in done.items() if not _is_made_by_a_controller(after[name])}
+    gone = [name for name in before if name not in after]
+    done |= {name: "gone" for name in gone if not _is_made_by_a_controller(before[name])}
     # What is made anew gets labels from its controller, which nobody can foretell.
     assert shown.pop(GATEWAY_JOB)
     done.pop(GATEWAY_JOB)
@@ -257,6 +270,20 @@ def test_what_a_release_no_longer_has_is_reported_and_runs_on(deployed_2_11: Dep
     kiali = "Deployment kyma-system/kiali"
     assert deployed_2_11.before.uid(kiali) == deployed_2_11.after.uid(kiali)
     assert kiali not in deployed_2_11.after.unhealthy()
+
+
+def test_an_orphaned_component_goes_when_it_is_asked_for(pruned_2_11: Outcome, upgrades: Upgrades) -> None:
+    plan = pruned_2_11.plan
+    changes = {one["name"]: one["changes"] for one in plan["components"]}
+    actions = {one["name"]: one["action"] for one in plan["components"]}
+    assert [name for name, action in actions.items() if action != "unchanged"] == ["kiali"]
+    assert {one["action"] for one in changes["kiali"]} == {"delete"}
+    deleted = [one for one in pruned_2_11.requests if one.verb == "delete" and one.persists]
+    assert len(deleted) == len(changes["kiali"]) + 1  # and its inventory
+    assert upgrades.found("apps/v1", "Deployment", "kiali") is None
+    assert upgrades.found("apps/v1", "Deployment", "serverless-ctrl-mngr")
+    again = upgrades.after(pruned_2_11).try_("2.11", "-e", "kyma_prune=true").succeeded()
+    assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
 
 
 def _unexplained(name: str, fields: list[str]) -> list[str]:

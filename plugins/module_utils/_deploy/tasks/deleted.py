@@ -161,7 +161,8 @@ class _Deletion:
         if self._waves:
             objects = sum(len(entries) for entries in self._objects.values())
             order = "; ".join(", ".join(wave) for wave in self._waves)
-            self._progress("deletion", "starting", f"{objects} objects, in this order: {order}")
+            # Not by the reminder, as it isn't what hangs if something does.
+            self._task.progress("deletion", "starting", f"{objects} objects, in this order: {order}")
 
     def _forget_the_release(self) -> None:
         """No plan that was made before holds any longer, and nothing counts as deployed."""

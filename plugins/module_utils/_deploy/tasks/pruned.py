@@ -107,6 +107,7 @@ class _Pruning:
         wanted = {ref_of(obj) for component in desired.components.values() for obj in component.objects}
         self._dropped = no_longer_wanted(self._inventories.values(), wanted, params["names"])
         self._names = [name for name in params["names"] if name in self._inventories]
+        self._seconds = dict.fromkeys(self._names, 0.0)
         self._terms = Terms(
             task.cluster,
             deadline=time.monotonic() + float(params["timeout"]),
@@ -130,10 +131,13 @@ class _Pruning:
             ]
             if entries:
                 self._task.progress(name, "pruning", f"{len(entries)} objects")
+            started = time.monotonic()
             try:
-                return remove_objects(self._terms_of(name), entries)
+                removal = remove_objects(self._terms_of(name), entries)
             except LifecycleError as error:
-                return Removal(failed=entries, errors=[str(error)])
+                removal = Removal(failed=entries, errors=[str(error)])
+            self._seconds[name] += time.monotonic() - started
+            return removal
 
         removals = side_by_side(prune, self._names, int(self._task.params["workers"]))
         return dict(zip(self._names, removals, strict=True))
@@ -143,7 +147,7 @@ class _Pruning:
 
     def _end(self, name: str, removal: Removal) -> ComponentOutcome:
         self._forget(self._inventories[name], removal)
-        outcome = outcome_of(name, removal)
+        outcome = outcome_of(name, removal, self._seconds[name])
         told = outcome.error or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
         return outcome
@@ -183,5 +187,6 @@ def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[
         "state": outcome.state,
         "error": outcome.error,
         "deleted": outcome.deleted,
+        "seconds": round(known.get("seconds", 0.0) + outcome.seconds, 3),
         "warnings": warnings,
     }
