@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
     NOTHING_KNOWN,
     Applied,
@@ -117,7 +117,7 @@ def apply_objects(
 
     def attempt(obj: Object) -> Applied | Refusal:
         try:
-            intent = _widened(cluster, obj) if obj["kind"] == CRD else obj
+            intent = _widened(cluster, obj) if ref_of(obj) in there else obj
             if intent is not obj:
                 wide.append(ref_of(obj))
             return apply_object(cluster, intent, policy, waits.until_gone, known)
@@ -127,11 +127,14 @@ def apply_objects(
     applied: list[Applied] = []
     refused: list[Refusal] = []
     wide: list[Ref] = []
+    there: frozenset[Ref] = frozenset()
     ranks = by_rank(objects)
     for position, rank in enumerate(ranks):
         if (refused and not keep_going) or cancelled():
             left = tuple(ref_of(obj) for later in ranks[position:] for obj in later)
             return AppliedAll(tuple(applied), tuple(refused), left, tuple(wide))
+        if rank_of(rank[0]) == CRD_RANK:
+            there = _existing(cluster, rank)
         for answer in side_by_side(attempt, rank):
             if isinstance(answer, Applied):
                 applied.append(answer)
@@ -140,6 +143,16 @@ def apply_objects(
         if rank_of(rank[0]) == CRD_RANK and not refused:
             waits.until_served([one.object for one in applied if one.ref.kind == CRD])
     return AppliedAll(tuple(applied), tuple(refused), (), tuple(wide))
+
+
+def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
+    """The definitions that may be there: one question for all, as mostly none of them is."""
+    try:
+        found = cluster.list(crds[0]["apiVersion"], CRD, metadata_only=True).items
+    except Forbidden:
+        # Then each of them is asked for, and says what else is missing.
+        return frozenset(map(ref_of, crds))
+    return frozenset(map(ref_of, found))
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:

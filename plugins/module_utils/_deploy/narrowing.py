@@ -84,7 +84,7 @@ def narrow(
     policy: Policy,
     waits: Waits,
     *,
-    learn: float = SECONDS_TO_LEARN,
+    learn: float,
     cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda _detail: None,
 ) -> Narrowed | None:
@@ -117,6 +117,7 @@ def narrow(
     if gone:
         tell(f"{ref}: {', '.join(gone)} goes, so its objects are written anew")
         rewritten = _Rewriting(cluster, wanted, gone, cancelled).run()
+        tell(f"{ref}: {rewritten} objects are written anew")
         _set_stored(cluster, wanted)
     answer = apply_object(cluster, wanted, policy, waits.until_gone).object
     waits.until_served([answer])
@@ -189,6 +190,7 @@ def narrow_component(
                     crd,
                     place.policy,
                     Waits(until_served=until_served),
+                    learn=SECONDS_TO_LEARN,
                     cancelled=place.out_of_grace,
                     tell=lambda detail: place.progress(component.name, "narrowing", detail),
                 )

@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import narrowing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.crd_versions import (
     gone_versions,
     kept_managers,
@@ -196,6 +197,24 @@ def test_an_upgrade_ends_with_the_new_version_alone() -> None:
     assert ("foundation", "narrowing") in {(subject, state) for subject, state, _detail in someone.told}
     assert someone.record()["status"]["components"]["foundation"]["phases"]["narrow"] >= 0
     assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_webhook_that_converts_is_there_before_the_new_version_is_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(narrowing, "SECONDS_TO_LEARN", 0)
+    someone = upgraded("v1", conversion=WEBHOOK)
+    seen: list[dict[str, tuple[bool, bool]]] = []
+    memory(someone).on_write(
+        lambda _cluster, event: (
+            seen.append(shape(offers(someone))) if event.object["kind"] in ("Deployment", "Offer") else None
+        )
+    )
+    assert someone.deploy()["state"] == "succeeded"
+    assert seen[0] == {"v1": (True, False), "v1alpha1": (True, True)}
+    # When objects are written anew, it is in the new version.
+    assert seen[-1] == {"v1": (True, True), "v1alpha1": (True, False)}
+    assert shape(offers(someone)) == {"v1": (True, True)}
 
 
 def test_the_plan_shows_what_the_definition_is_in_the_end() -> None:

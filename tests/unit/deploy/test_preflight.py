@@ -129,6 +129,15 @@ def test_what_may_not_be_read_is_told_with_all_else() -> None:
     assert "patch configmaps in kyma-system" in blocker
 
 
+def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
+    someone = deployer(kyma())
+    verbs = ("list", "get", "patch", "create")
+    limited(someone, *((verb, "customresourcedefinitions") for verb in verbs), ("patch", "configmaps"))
+    [blocker] = someone.plan()["blockers"]
+    assert "create, get, list, patch customresourcedefinitions.apiextensions.k8s.io" in blocker
+    assert "patch configmaps in kyma-system" in blocker
+
+
 def test_with_nothing_to_do_nobody_is_asked() -> None:
     someone = deployer(kyma())
     someone.deploy()
