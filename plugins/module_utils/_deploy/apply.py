@@ -27,17 +27,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
     leaving_replicas,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import ServerSideApply
-
-_IMMUTABLE_MARKS = (
-    "field is immutable",
-    "are forbidden",
-    "is immutable",
-    "may not be changed",
-    "cannot change roleRef",
-)
 
 
 @dataclass(frozen=True)
@@ -127,15 +120,6 @@ def _apply(cluster: Cluster, intent: Object, policy: Policy, known: Entry | None
 def _live(cluster: Cluster, intent: Object) -> Object | None:
     ref = ref_of(intent)
     return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
-
-
-def is_immutable(refusal: Exception) -> bool:
-    """Whether the server refuses a change because it can only be had by making the object anew."""
-    return (
-        isinstance(refusal, Invalid)
-        and refusal.status == 422
-        and any(mark in refusal.api_message for mark in _IMMUTABLE_MARKS)
-    )
 
 
 def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:

@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import leaves_to_server
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import is_immutable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import by_rank
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 

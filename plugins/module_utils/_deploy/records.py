@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
 GROUP = "lifecycle.kyma-project.io"
 API_VERSION = f"{GROUP}/v1alpha1"
 INSTALLATION_NAME = "kyma"
+BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
 """An entry takes some 350 bytes: so an Inventory stays at half of the 1 MiB that an object may have."""
 
@@ -107,9 +108,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory]) -> st
 
 def inventory_objects(inventory: Inventory) -> list[Object]:
     """An inventory as the objects to write, split so that none comes near the server's limit."""
-    size = ENTRIES_PER_OBJECT
-    chunks = [inventory.entries[start : start + size] for start in range(0, len(inventory.entries), size)]
-    chunks = chunks or [()]
+    chunks = _chunks(inventory.entries)
     return [
         {
             "apiVersion": API_VERSION,
@@ -131,6 +130,20 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
         }
         for part, chunk in enumerate(chunks)
     ]
+
+
+def _chunks(entries: Iterable[Entry]) -> list[list[Entry]]:
+    chunks: list[list[Entry]] = [[]]
+    room = float(ENTRIES_PER_OBJECT)
+    for entry in entries:
+        # What is remembered of others comes on top.
+        weight = 1 + sum(map(len, (*entry.ceded, *entry.added))) / BYTES_PER_ENTRY
+        if chunks[-1] and weight > room:
+            chunks.append([])
+            room = float(ENTRIES_PER_OBJECT)
+        chunks[-1].append(entry)
+        room -= weight
+    return chunks
 
 
 def entry_to(entry: Entry) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone impor
     alone_problems,
     alone_warnings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known, is_immutable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
     Refusal,
@@ -44,6 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     FOUNDATION,
     Entry,

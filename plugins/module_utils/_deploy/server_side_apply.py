@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import Fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
@@ -33,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift impor
     held_by_others,
     name_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import resolve_conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
@@ -68,13 +69,26 @@ class ServerSideApply:
         try:
             answer = self._cluster.apply(self._intent)
             if self._take_over_from_makers(answer):
-                # What only its maker had held goes now.
-                answer = self._cluster.apply(self._intent)
+                answer = self._without_leftovers(answer)
         except Conflict as conflict:
             answer = self._settle(conflict)
         else:
             self._note(answer, ())
         return self._without_additions(answer) if self._policy.strict_drift else answer
+
+    def _without_leftovers(self, answer: Object) -> Object:
+        """Have what only its maker had held removed, unless that can't be had but by making the object anew.
+
+        Then it stays with its maker: a volume claim is no price for a leftover.
+        """
+        try:
+            return self._cluster.apply(self._intent)
+        except Invalid as refusal:
+            if not is_immutable(refusal) or self._ref.kind in self._policy.replace_immutable:
+                raise
+        self.findings.clear()
+        live = self._live() or answer
+        return self._patch_managers(live, _managers_of(answer))
 
     def _settle(self, conflict: Conflict) -> Object:
         live = self._live()
@@ -140,16 +154,13 @@ class ServerSideApply:
 
     def _take_over(self, live: Object, taken: Taken) -> bool:
         """Make what others hold count as applied by us; whether there was anything."""
-        ref, api_version = self._ref, self._intent["apiVersion"]
         for attempt in range(1, TRIES + 1):
             managers = _managers_of(live)
-            moved = handed_over(managers, api_version, taken)
+            moved = handed_over(managers, self._intent["apiVersion"], taken)
             if moved is None:
                 return False
-            meta = {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")}
-            patch = {"metadata": {**meta, "managedFields": moved}}
             try:
-                self._cluster.patch(api_version, ref.kind, ref.name, ref.namespace, patch)
+                self._patch_managers(live, moved)
                 return True
             except Conflict:
                 newer = self._live()
@@ -157,6 +168,13 @@ class ServerSideApply:
                     raise
                 live = newer
         return False
+
+    def _patch_managers(self, live: Object, managers: Sequence[ManagerEntry]) -> Object:
+        """Exchange who holds what, unless somebody has written the object since it was read."""
+        meta = {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")}
+        patch = {"metadata": {**meta, "managedFields": list(managers)}}
+        ref = self._ref
+        return self._cluster.patch(self._intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
 
     def _live(self) -> Object | None:
         ref = self._ref

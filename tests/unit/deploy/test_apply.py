@@ -89,6 +89,30 @@ def test_a_user_may_force() -> None:
     assert read(cluster)["data"] == {"a": "1"}
 
 
+def test_a_leftover_that_cannot_be_removed_stays_with_its_maker() -> None:
+    made = job("one")
+    made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "LEFT", "value": "1"}]
+    keeping = Policy(replace_immutable=())
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(made)
+    [finding] = apply(cluster, job("one"), keeping).findings
+    assert (finding.manager, finding.outcome) == ("helm", Outcome.KEPT)
+    assert finding.field.endswith('.env[name="LEFT"]')
+    assert apply(cluster, job("one")).replaced
+    assert "env" not in read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_what_another_tool_holds_is_taken_over_where_the_user_says_so() -> None:
+    tool = "argocd-controller"
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager(tool).apply(config_map(a="2", b="2"), force=True)
+    [ceded, kept] = apply(cluster, config_map(a="1")).findings
+    assert (ceded.manager, ceded.outcome, kept.outcome) == (tool, Outcome.CEDED, Outcome.KEPT)
+    [adopted] = apply(cluster, config_map(a="1"), Policy(takeover=True)).findings
+    assert (adopted.manager, adopted.outcome) == (tool, Outcome.ADOPTED)
+    assert read(cluster)["data"] == {"a": "1"}
+
+
 def test_a_changed_job_is_made_anew() -> None:
     cluster = MemoryCluster()
     old = apply(cluster, job("one")).object["metadata"]["uid"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -136,6 +137,14 @@ def test_a_large_inventory_is_split_and_comes_back_whole() -> None:
     objects = inventory_objects(inventory)
     assert [obj["metadata"]["name"] for obj in objects] == ["c", "c-1"]
     assert inventories_from(reversed(objects)) == {"c": inventory}
+
+
+def test_what_others_hold_takes_room() -> None:
+    added = tuple(f"metadata.annotations.example.com/{n} (somebody)" for n in range(40))
+    entries = tuple(replace(entry_of(config_map(f"c{n}")), added=added) for n in range(ENTRIES_PER_OBJECT))
+    objects = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
+    assert max(len(json.dumps(obj)) for obj in objects) < 2**20
+    assert inventories_from(objects)["c"].entries == entries
 
 
 def test_parts_of_two_deployments_are_no_complete_one() -> None:
