@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from tests.cluster.console import say, timed
 from tests.cluster.errors import ClusterError
@@ -38,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, help="at most so many of everything, at least 1")
     parser.add_argument("--write", type=Path, help="the page that gets the tables, if all went well so far")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)  # so that no cluster is left behind
     measurements = Measurements()
     counts: dict[int, int] = {}
     failures: list[str] = []
@@ -80,6 +84,10 @@ def _measure(
                 failures.append(f"{tool} with {objects} objects")
                 print(f"{failures[-1]}: {error}", file=sys.stderr)
         return workload.count, failures
+
+
+def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit("Stopped.")
 
 
 def _release() -> Path:

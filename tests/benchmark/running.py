@@ -88,8 +88,8 @@ class Place:
     def cluster(self) -> Iterator[Cluster]:
         """Start a new, empty cluster of plain processes; provide it; end it."""
         state = self.folder / "cluster"
-        self._tests_cluster(state, "up")
         try:
+            self._tests_cluster(state, "up")
             yield Cluster(state / "kubeconfig", state / "audit.log")
         finally:
             self._tests_cluster(state, "down")

@@ -79,10 +79,11 @@ class Trial:
                     self._measure(CHANGED, tool.changed, rounds.changed)
 
     def _measure(self, case: str, do: Callable[[], Samples], times: int, *, keep: bool = True) -> None:
-        for _round in range(times):
+        for number in range(1, times + 1):
+            say(f"  {case}, {number} of {times} ...")
             samples = do()
             said = ", ".join(f"{who} {sample.seconds:.2f} s" for who, sample in samples.items())
-            say(f"  {case}: {said}")
+            say(f"    {said}")
             if keep:
                 for who, sample in samples.items():
                     self._measurements.add(Setting(case, self._objects), who, sample)

@@ -13,7 +13,7 @@ from .kubectl import apply_before
 from .tool import Samples, Tool
 
 AGENT = "Helm/"
-WAIT = ("--wait", "--wait-for-jobs")
+WAIT = ("--wait", "--wait-for-jobs", "--timeout=15m")
 
 
 class Helm(Tool):
