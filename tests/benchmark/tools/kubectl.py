@@ -18,6 +18,10 @@ DIFFERENCES = 1
 """The exit code of a diff that finds some."""
 
 
+ESTABLISHED = '{.status.conditions[?(@.type=="Established")].status}'
+"""`--for=condition=Established` fails on a definition that is so new that it has no conditions."""
+
+
 class Kubectl(Tool):
     """It waits for nothing but new CRDs."""
 
@@ -52,5 +56,5 @@ class Kubectl(Tool):
 def apply_before(place: Place, cluster: Cluster, file: Path) -> Sample:
     """Apply namespaces and CRDs and wait until the CRDs are served; other tools begin so too."""
     applied = place.run(["kubectl", "apply", "--server-side", "--filename", file], cluster, AGENT)
-    waiting = ["kubectl", "wait", "--for=condition=Established", "crd", "--all"]
+    waiting = ["kubectl", "wait", f"--for=jsonpath={ESTABLISHED}=True", "crd", "--all"]
     return applied.sample + place.run(waiting, cluster, AGENT).sample
