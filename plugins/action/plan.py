@@ -28,6 +28,8 @@ class ActionModule(DirectCarrier):
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
         kept: Mapping[str, Any] = {}
+        if self._task.async_val and (arguments.params["plan"] or arguments.params["plan_out"]):
+            return failure("plan and plan_out need the answer of the task, so it can't be an async one")
         if arguments.params["plan"]:
             from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import read_plan
 

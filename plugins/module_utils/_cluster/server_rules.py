@@ -159,7 +159,15 @@ def _of_finalizers(old: Object, new: Object) -> Iterator[Problem]:
 
 
 def _frozen_part(stateful_set: Object) -> Object:
-    return {k: v for k, v in (stateful_set.get("spec") or {}).items() if k not in STATEFUL_SET_MUTABLE}
+    frozen = {k: v for k, v in (stateful_set.get("spec") or {}).items() if k not in STATEFUL_SET_MUTABLE}
+    frozen["volumeClaimTemplates"] = [_bare(one) for one in frozen.get("volumeClaimTemplates") or ()]
+    return frozen
+
+
+def _bare(claim_template: Object) -> Object:
+    """A claim's template without what the server fills in: a later apply leaves that out again."""
+    meta = {k: v for k, v in (claim_template.get("metadata") or {}).items() if v is not None}
+    return {"metadata": meta, "spec": {"volumeMode": "Filesystem", **(claim_template.get("spec") or {})}}
 
 
 def _storage(claim: Object, path: str = "spec.resources.requests.storage") -> Decimal:

@@ -52,6 +52,7 @@ def test_both_hops_are_shown_and_nothing_is_written(rehearsed: Outcome) -> None:
     assert "Kyma 2.9 → 2.10 (evaluation), hop 1 of 2, exact:" in rehearsed.text
     assert "Kyma 2.10 → 2.11 (evaluation), hop 2 of 2, provisional" in rehearsed.text
     [later] = rehearsed.plan["later"]
+    assert later["blockers"] == []
     assert [one["name"] for one in later["components"] if one["action"] == "orphaned"] == ["kiali"]
 
 
