@@ -28,6 +28,8 @@ class ActionModule(DirectCarrier):
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
         kept: Mapping[str, Any] = {}
+        if arguments.params["plan_digest"] and not arguments.params["plan"]:
+            return failure("plan_digest says which plan was approved, and no plan is given: set plan too")
         if self._task.async_val and (arguments.params["plan"] or arguments.params["plan_out"]):
             return failure("plan and plan_out need the answer of the task, so it can't be an async one")
         if arguments.params["plan"]:

@@ -155,6 +155,13 @@ def test_a_plan_that_no_longer_holds_is_refused(stale: Outcome) -> None:
     assert "component logging action: the plan has upgrade, and now it is unchanged" in told
 
 
+def test_a_digest_alone_approves_nothing(
+    carried_out: tuple[Outcome, Outcome], playbook: Playbook, releases: Path
+) -> None:
+    digest = carried_out[0].planning["plan_digest"]
+    assert "no plan is given" in playbook.deploy(releases / "1.1", plan_digest=digest).refused()
+
+
 def test_a_plan_is_carried_out_by_its_file(carried_out: tuple[Outcome, Outcome]) -> None:
     planned, outcome = carried_out
     assert writes(planned.requests) == []
