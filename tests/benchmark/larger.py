@@ -14,6 +14,9 @@ from pathlib import Path
 from tests.integration.playbook.manifests import Object, manifests_of
 
 ONLY_ONCE = ("APIService", "CustomResourceDefinition", "Namespace")
+WORKLOADS = ("DaemonSet", "Deployment", "StatefulSet")
+COPY = "bench.example/copy"
+"""A label that tells the pods of copies apart."""
 
 
 def larger(release: Path, target: Path, copies: int) -> Path:
@@ -43,6 +46,11 @@ def _copy(original: Object, number: int) -> Object:
     if made["kind"] == "Service":
         for port in made["spec"].get("ports") or ():
             port.pop("nodePort", None)
+        if made["spec"].get("selector"):
+            made["spec"]["selector"][COPY] = str(number)
+    if made["kind"] in WORKLOADS:  # or all copies' pods would be every copy's
+        made["spec"]["selector"]["matchLabels"][COPY] = str(number)
+        made["spec"]["template"]["metadata"]["labels"][COPY] = str(number)
     pod = ((made.get("spec") or {}).get("template") or {}).get("spec") or {}
     pod.pop("hostNetwork", None)  # a node has each of its ports only once
     for container in pod.get("containers") or ():

@@ -13,6 +13,8 @@ from .kubectl import apply_before
 from .tool import Samples, Tool
 
 AGENT = "Helm/"
+UNTHROTTLED = ("--qps=1000", "--burst-limit=1000")
+"""Helm lists pods so often while it waits that with its own limits it takes minutes for a large chart."""
 WAIT = ("--wait", "--wait-for-jobs", "--timeout=15m")
 
 
@@ -41,4 +43,4 @@ class Helm(Tool):
 
     def _upgrade(self, chart: Chart, *wait: str) -> Sample:
         command = ("helm", "upgrade", "--install", chart.name, chart.folder, "--namespace", chart.namespace)
-        return self.place.run([*command, *wait], self.cluster, AGENT).sample
+        return self.place.run([*command, *UNTHROTTLED, *wait], self.cluster, AGENT).sample

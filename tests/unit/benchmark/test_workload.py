@@ -14,6 +14,7 @@ import yaml
 
 from tests.benchmark import charts
 from tests.benchmark.charts import write_charts
+from tests.benchmark.larger import COPY
 from tests.benchmark.mending import mended
 from tests.benchmark.workload import COMPONENT, MARK, Workload
 
@@ -92,6 +93,8 @@ def test_a_large_release_has_copies(release: Path, tmp_path: Path) -> None:
     workload = Workload(release, tmp_path / "work", copies=10)
     assert workload.count == 1 + 3 * 10
     assert len(workload.charts) == 2
+    selectors = [one["spec"]["selector"]["matchLabels"] for one in objects(workload.rollout)]
+    assert [one.get(COPY) for one in selectors] == [None, *map(str, range(2, 11))]
 
 
 def test_a_change_concerns_one_component_everywhere(release: Path, tmp_path: Path) -> None:
