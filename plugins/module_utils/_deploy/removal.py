@@ -226,10 +226,22 @@ def _see_them_go(terms: Terms, asked: Sequence[Entry], removal: Removal) -> None
     removal.failed += [entry for entry in asked if entry.ref in held]
     if result.ended == "cancelled":
         removal.cancelled = True
-    removal.errors += [what_holds(one) for one in result.unhealthy]
+    removal.errors += [what_holds(one, _pods_of(terms.cluster, one)) for one in result.unhealthy]
 
 
-def what_holds(one: Unhealthy) -> str:
+def _pods_of(cluster: Cluster, one: Unhealthy) -> list[Object]:
+    """The pods of a workload that are still there; none of what isn't one, and where they can't be read."""
+    labels = (((one.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
+    if one.ref.group not in _RUNS_PODS or not labels:
+        return []
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    try:
+        return cluster.list("v1", "Pod", one.ref.namespace, label_selector=selector).items
+    except ClusterError:
+        return []
+
+
+def what_holds(one: Unhealthy, pods: Sequence[Object] = ()) -> str:
     """Why an object that was deleted is still there, and who can help, in a sentence."""
     obj: Mapping[str, Any] = one.object or {}
     finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
@@ -244,8 +256,16 @@ def what_holds(one: Unhealthy) -> str:
             " look whether the controller behind them still runs, which has to let go of it"
         )
     if finalizers:
-        return f"{one.ref}: it was deleted, and what belongs to it (such as pods) has not ended yet"
+        told = ", ".join(_about_pod(pod) for pod in pods[:MOST_REASONS]) or "what belongs to it"
+        return f"{one.ref}: it was deleted, and has to wait for {told}"
     return f"{one.ref}: it was deleted, and is still there"
+
+
+def _about_pod(pod: Mapping[str, Any]) -> str:
+    meta = pod["metadata"]
+    held = ", ".join(name for name in meta.get("finalizers") or () if name != FOREGROUND)
+    node = (pod.get("spec") or {}).get("nodeName")
+    return f"pod {meta['name']}" + (f" (held by {held})" if held else f" (on node {node})" if node else "")
 
 
 def in_served_versions(cluster: Cluster, entries: Iterable[Entry]) -> list[Entry]:

@@ -219,6 +219,26 @@ def test_what_hangs_is_told_and_what_it_may_need_stays() -> None:
     assert someone.cluster.resource(API_VERSION, "Inventory") is None
 
 
+def test_a_workload_that_waits_for_its_pods_names_them() -> None:
+    someone = installed()
+    workload = someone.cluster.get("apps/v1", "Deployment", "istio", "kyma-system")
+    assert workload
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "name": "istio",
+        "uid": workload["metadata"]["uid"],
+        "blockOwnerDeletion": True,
+    }
+    held = {"labels": {"app": "istio"}, "ownerReferences": [owner], "finalizers": ["example.com/guard"]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**named("istio-0")["metadata"], **held}}
+    someone.cluster.with_field_manager("controller").create({**pod, "spec": {"containers": []}})
+    someone.options["timeout"] = 0.3
+    result = someone.delete("istio")
+    assert "Deployment kyma-system/istio: it was deleted, and has to wait for pod istio-0" in result["msg"]
+    assert "(held by example.com/guard)" in result["msg"]
+
+
 def test_after_an_interruption_anywhere_a_rerun_goes_on() -> None:
     for call in range(1, 60):
         cluster = healthy_cluster()

@@ -131,7 +131,10 @@ def test_what_moves_to_another_component_lives() -> None:
         {"a": [KEEP], "b": [config_map("b"), config_map("moved", v="1")]},
     )
     before = find(someone, "moved")
-    assert someone.deploy()["state"] == "succeeded"
+    planned = someone.plan()
+    changes = [one for component in planned["plan"]["components"] for one in component["changes"]]
+    assert "delete" not in {one["action"] for one in changes}
+    assert someone.carry_out(planned)["state"] == "succeeded"
     after = find(someone, "moved")
     assert before
     assert after

@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting what inventories name, while others are at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
+    Removal,
+    Terms,
+    remove_objects,
+)
+
+from tests.unit.deploy.driver import config_map, crd, custom
+
+
+def placed(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": "default"}}
+
+
+def remove_while(cluster: MemoryCluster, entry: Entry, meddle: Callable[[], object]) -> Removal:
+    """Remove an object, and let somebody meddle between the look at it and its deletion."""
+
+    def spare(_entry: Entry, _live: Object) -> None:
+        meddle()
+
+    return remove_objects(Terms(cluster, spare=spare), [entry])
+
+
+def deletions(cluster: MemoryCluster) -> int:
+    return len([one for one in cluster.requests if one.verb == "delete"])
+
+
+def test_what_is_made_anew_between_the_look_and_the_deletion_lives() -> None:
+    cluster = MemoryCluster()
+    entry = entry_of(cluster.apply(placed(config_map("a"))))
+
+    def make_anew() -> None:
+        cluster.delete("v1", "ConfigMap", "a", "default")
+        cluster.with_field_manager("somebody").create(placed(config_map("a", theirs="1")))
+
+    removal = remove_while(cluster, entry, make_anew)
+    assert [one.ref.name for one in removal.left] == ["a"]
+    assert cluster.get("v1", "ConfigMap", "a", "default")
+
+
+def test_what_changes_between_the_look_and_the_deletion_is_looked_at_again() -> None:
+    cluster = MemoryCluster()
+    entry = entry_of(cluster.apply(placed(config_map("a", ours="1"))))
+
+    def take_over() -> None:
+        theirs = placed(config_map("a", theirs="1"))
+        cluster.apply(placed({**config_map("a"), "data": {}}))
+        managers = [
+            {"manager": "somebody", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:data": {}}}
+        ]
+        theirs["metadata"]["managedFields"] = managers
+        cluster.with_field_manager("somebody").patch("v1", "ConfigMap", "a", "default", theirs)
+
+    removal = remove_while(cluster, entry, take_over)
+    assert deletions(cluster) == 1
+    assert [one.ref.name for one in removal.left] == ["a"]
+    assert "somebody" in removal.told[0]
+
+
+def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
+    cluster = MemoryCluster()
+    definition = crd("Gateway")
+    cluster.apply(definition)
+    entry = entry_of(cluster.apply(placed(custom("Gateway", "a"))))
+    version = definition["spec"]["versions"][0]
+    old = {**version, "served": False, "storage": False}
+    definition["spec"]["versions"] = [old, {**version, "name": "v2"}]
+    cluster.apply(definition)
+    removal = remove_objects(Terms(cluster), [entry])
+    assert [one.ref.name for one in removal.deleted] == ["a"]
+    assert cluster.list("example.com/v2", "Gateway").items == []
