@@ -30,14 +30,16 @@ class DirectCarrier(Carrier):
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
-        if self._task.async_val or not self.works_here or not has_libraries():
-            return self.ship(arguments, task_vars, background=bool(self._task.async_val))
-
+        if self._task.async_val:
+            return self.ship(arguments, task_vars, background=True)
         if self.in_one_piece:
-            return heeding_signals(lambda told: self._call(arguments, task_vars, told))
-        return self._call(arguments, task_vars, lambda: False)
+            return heeding_signals(lambda told: self._work(arguments, task_vars, told))
+        return self._work(arguments, task_vars, lambda: False)
 
-    def _call(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+    def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+        if not self.works_here or not has_libraries():
+            return self.ship(arguments, task_vars, background=False)
+
         def progress(subject: str, state: str, detail: str = "") -> None:
             self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
 

@@ -25,5 +25,6 @@ def open_run_note(run: Object | None, now: datetime) -> str:
         return ""
     return (
         f"the run {run['metadata']['name']} of Kyma {spec.get('version')}, begun by {spec.get('startedBy')}"
-        f" at {spec.get('startedAt')}, has not ended: if it is still at work, let it end first"
+        f" at {spec.get('startedAt')}, has not ended: if it is still at work, let it end first, as it is"
+        " cancelled when this one begins"
     )

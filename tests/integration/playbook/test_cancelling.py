@@ -64,9 +64,10 @@ class Scenario:
         stop: Stop,
         *arguments: str,
         ready_after: dict[str, str] = READY_AFTER,
+        at: str = "two: waiting",
         **variables: Any,
     ) -> Outcome:
-        """A deployment that is stopped while the second component is at work."""
+        """A deployment that is stopped while the second component is at work, or ``at`` another line."""
         self._round += 1
         for name, delay in ready_after.items():
             objects = deployment(name, f"example.com/fine:{self._round}", delay)
@@ -77,7 +78,7 @@ class Scenario:
         stopped: list[str] = []
 
         def watch(line: str, running: Running) -> None:
-            if "two: waiting" in line and not stopped:
+            if at in line and not stopped:
                 stopped.append(line)
                 stop(running)
 
@@ -179,6 +180,16 @@ def test_ctrl_c(scenario: Scenario) -> None:
     assert_goes_on(scenario, again)
     # What is done is not done again.
     assert "one" not in again.components
+
+
+def test_ctrl_c_while_the_run_begins(scenario: Scenario) -> None:
+    outcome = scenario.cancelled(press_ctrl_c, at="run: starting")
+    assert outcome.status == 99
+    record = scenario.record()
+    assert scenario.processes() == []
+    assert record["status"]["state"] == "cancelled"
+    assert {one["state"] for one in record["status"]["components"].values()} == {"not started"}
+    assert_goes_on(scenario, scenario.rerun())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
