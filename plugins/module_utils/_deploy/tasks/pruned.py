@@ -45,7 +45,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
     remove_objects,
     teller,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
+    Grace,
+    Stopping,
+    end_if_stopped,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -56,12 +60,14 @@ def pruned(task: Task) -> Result:
     """Prune some components; as part of a run only where all before has succeeded."""
     run: str = task.params["run"] or ""
     record = read_run(task.cluster, run) if run else {}
-    why_not = _why_not(record)
-    if why_not:
-        return {"changed": False, "components": [], "msg": f"nothing is pruned: {why_not}"}
-    started = time.monotonic()
     stopping = Stopping(task, record)
-    task = replace(task, cancelled=stopping)
+    why_not = _why_not(record) or stopping.why()
+    if why_not:
+        warnings = end_if_stopped(task, run, stopping.why())
+        message = f"nothing is pruned: {why_not}"
+        return {"changed": False, "components": [], "msg": message, "warnings": warnings}
+    started = time.monotonic()
+    task = replace(task, cancelled=Grace(stopping, task.params["grace"]))
     with Reminder(task.progress) as progress:
         outcomes = _Pruning(replace(task, progress=progress)).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
