@@ -10,7 +10,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
@@ -60,9 +64,7 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         "metadata": {"name": INSTALLATION_NAME},
     }
     try:
-        # An apply would take a record that somebody else has just made for its own; a creation can't.
-        # It has no status, as fields that it made would not go when an apply leaves them out.
-        found = installation.resource_version or cluster.create(record)["metadata"]["resourceVersion"]
+        found = installation.resource_version or _claim(cluster, record, installation.last_run)
         record["metadata"] = {"name": INSTALLATION_NAME, "resourceVersion": found}
         record["status"] = {key: value for key, value in status.items() if value}
         cluster.apply(record, force=True)
@@ -71,6 +73,21 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
             "another deployment has begun on this cluster since the plan was made;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         ) from conflict
+
+
+def _claim(cluster: Cluster, record: Object, run: str) -> str:
+    """Make the record of the installation for a run; its resourceVersion.
+
+    It is applied without force, by a manager of the run's own, with a value that no other run has: so it
+    conflicts where somebody else was quicker. A creation would, too, but an API server keeps a POST waiting
+    for two seconds where the CRD is new.
+
+    Raises:
+        Conflict: somebody else has made it.
+    """
+    claim = {**record, "status": {"lastRun": run}}
+    claimed = cluster.with_field_manager(f"{FIELD_MANAGER}/{run}").apply(claim)
+    return str(claimed["metadata"]["resourceVersion"])
 
 
 def write_hold(cluster: Cluster, hold: Hold | None) -> None:
