@@ -91,19 +91,20 @@ def longest_first(wave: Sequence[str], objects: Mapping[str, Sequence[Object]]) 
 
     Where fewer can be at work than there are, the one that takes longest decides when all are done (the rule
     of the longest processing time, Graham 1969). Known beforehand is how long a workload has to be ready
-    before it counts as available.
+    before it counts as available, and that a Job has to run to its end.
 
     Args:
         wave: names of components.
         objects: what each of them consists of.
     """
-    return sorted(wave, key=lambda name: -max(map(_seconds_to_prove_itself, objects[name]), default=0))
+    return sorted(wave, key=lambda name: max(map(_patience, objects[name]), default=(0, False)), reverse=True)
 
 
-def _seconds_to_prove_itself(obj: Object) -> int:
+def _patience(obj: Object) -> tuple[int, bool]:
+    """How many seconds an object takes at least, and whether it takes more than that."""
     spec = obj.get("spec")
     seconds = spec.get("minReadySeconds") if isinstance(spec, dict) else None
-    return seconds if isinstance(seconds, int) else 0
+    return (seconds if isinstance(seconds, int) else 0), obj["kind"] == "Job"
 
 
 def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[Stage]:

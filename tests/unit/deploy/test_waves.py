@@ -43,10 +43,11 @@ def test_what_has_to_prove_itself_for_long_starts_first_and_the_rest_in_the_list
         "quick": [],
         "plain": [{"kind": "ConfigMap"}, {"kind": "Odd", "spec": "text"}],
         "some": [workload(5), workload(1)],
+        "job": [{"kind": "Job", "spec": {}}],
         "broken": [workload("10")],
         "most": [workload(30)],
     }
-    assert longest_first(list(objects), objects) == ["most", "some", "quick", "plain", "broken"]
+    assert longest_first(list(objects), objects) == ["most", "some", "job", "quick", "plain", "broken"]
 
 
 def test_more_than_thirty_components_are_all_placed() -> None:
