@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    AlreadyExists,
     ClusterError,
     Invalid,
     KindNotServed,
@@ -380,16 +381,23 @@ class DryRunCluster(Cluster):
     def _refuse_elsewhere(self, kind: Kind, ref: Ref, obj: Object) -> None:
         """Have the server validate what goes to a namespace that it lacks, as if it went to another one.
 
-        Only what it finds invalid counts: quotas and policies are another namespace's own.
+        Only what it finds invalid counts.
         """
         if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
             return
-        refusal = self._refusal_elsewhere(obj, ref.name)
-        if refusal and self._inner.get(obj["apiVersion"], ref.kind, ref.name, ANY_NAMESPACE):
-            # It may have been taken for a change of what has the same name there.
-            refusal = self._refusal_elsewhere(obj, f"rehearsal-{uuid.uuid4().hex[:10]}")
-        if refusal:
-            told = refusal.api_message.replace(f"{ANY_NAMESPACE}/{ref.name}", f"{ref.namespace}/{ref.name}")
+        try:
+            self._create_elsewhere(obj, ref.name)
+        except AlreadyExists:
+            self._create_elsewhere(obj, f"rehearsal-{uuid.uuid4().hex[:10]}")
+
+    def _create_elsewhere(self, obj: Object, name: str) -> None:
+        ref = ref_of(obj)
+        meta = {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}
+        try:
+            # Not an apply, which costs the server half as much again.
+            self._inner.create({**obj, "metadata": meta}, dry_run=True)
+        except Invalid as refusal:
+            told = refusal.api_message.replace(f"{ANY_NAMESPACE}/{name}", f"{ref.namespace}/{ref.name}")
             raise type(refusal)(
                 f"apply {ref}",
                 status=refusal.status,
@@ -397,16 +405,11 @@ class DryRunCluster(Cluster):
                 api_message=told,
                 causes=refusal.causes,
             ) from refusal
-
-    def _refusal_elsewhere(self, obj: Object, name: str) -> Invalid | None:
-        meta = {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}
-        try:
-            self._inner.apply({**obj, "metadata": meta}, dry_run=True)
-        except Invalid as refusal:
-            return refusal
+        except AlreadyExists:
+            raise
         except ClusterError:
-            return None
-        return None
+            # Quotas, policies and rights are another namespace's own.
+            return
 
     def _pod(self, verb: str, name: str, namespace: str) -> Ref:
         kind = self._served("v1", "Pod")

@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     NotRehearsable,
     Untypeable,
+    api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 
@@ -345,3 +346,50 @@ def test_what_a_controller_writes_meanwhile_is_not_taken_for_an_effect() -> None
     assert change.after is not None
     assert change.before["metadata"]["annotations"] == change.after["metadata"]["annotations"]
     assert change.after["data"] == {"x": "2"}
+
+
+class TestNewNamespace:
+    """What goes to a namespace that is only in the rehearsal is validated as if it went to another one."""
+
+    @staticmethod
+    def rehearsed(*objects: Object) -> tuple[MemoryCluster, DryRunCluster]:
+        inner = MemoryCluster(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}, *objects
+        )
+        overlay = DryRunCluster(inner)
+        overlay.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}})
+        inner.requests.clear()
+        return inner, overlay
+
+    def test_one_question_is_asked_and_nothing_is_read(self) -> None:
+        inner, overlay = self.rehearsed()
+        overlay.apply(config_map(namespace="new"))
+        assert [(one.verb, str(one.ref)) for one in inner.requests] == [("create", "ConfigMap default/a")]
+        assert overlay.unverified >= {Ref("", "ConfigMap", "new", "a")}
+
+    def test_what_has_the_name_there_is_no_obstacle(self) -> None:
+        inner, overlay = self.rehearsed(config_map("a", "default"))
+        assert overlay.apply(config_map(namespace="new", k="v"))["data"] == {"k": "v"}
+        assert [one.verb for one in inner.requests] == ["create", "create"]
+
+    def test_what_is_invalid_is_refused_under_its_own_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(obj: Object, **_more: Any) -> Object:
+            place = "{namespace}/{name}".format(**obj["metadata"])
+            status = {"reason": "Invalid", "message": f"ConfigMap {place} is too large"}
+            raise api_error("create", 422, status)
+
+        monkeypatch.setattr(inner, "create", refuse)
+        with pytest.raises(Invalid, match="ConfigMap new/a is too large"):
+            overlay.apply(config_map(namespace="new"))
+        assert overlay.get("v1", "ConfigMap", "a", "new") is None
+
+    def test_what_another_namespace_forbids_counts_for_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(_obj: Object, **_more: Any) -> Object:
+            raise api_error("create", 403, {"reason": "Forbidden", "message": "exceeded quota"})
+
+        monkeypatch.setattr(inner, "create", refuse)
+        assert overlay.apply(config_map(namespace="new", k="v"))["data"] == {"k": "v"}
