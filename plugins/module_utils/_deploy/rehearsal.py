@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
-    Object,
-    Ref,
     Resource,
     group_of,
     ref_of,
@@ -19,41 +17,34 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
-    KindNotServed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import (
-    going_back,
     what_stays,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone import (
     alone_problems,
     alone_warnings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
-    AppliedAll,
-    Refusal,
     Waits,
-    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_rehearsal import (
+    ComponentRehearsal,
+    Scene,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import (
     Desired,
     DesiredComponent,
     desired_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     FOUNDATION,
-    Entry,
-    Held,
-    Inventory,
-    noted,
-    suspects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
+    MigrationRehearsal,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     Observed,
     as_permitted,
@@ -63,8 +54,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
-    MigrationPlan,
-    ObjectChange,
     Plan,
     PlanRequest,
     with_later_changes,
@@ -72,9 +61,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.prune_rehearsal import PruneRehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
-    is_older,
     is_open,
     server_problem,
     upgrade_problem,
@@ -84,35 +72,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     stages_of,
     waves_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
-
-
-@dataclass(frozen=True)
-class _Begun:
-    """A component whose migrations before were rehearsed.
-
-    Attributes:
-        component: what it is to consist of.
-        inventory: what it consists of, where it was deployed before.
-        migrated: a migration before it is needed.
-        stuck: a migration before it can't run.
-        action: what its objects are looked at for.
-        objects: those that are looked at.
-    """
-
-    component: DesiredComponent
-    inventory: Inventory | None
-    migrated: bool
-    stuck: bool
-    action: str
-    objects: Sequence[Object]
-
-
-NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
-"""What is done to components whose manifests need not be those that were deployed."""
 
 
 class Rehearsal:
@@ -146,22 +108,34 @@ class Rehearsal:
         self._release = release
         self._request = request
         self._found = found
-        self._observed = observed
         self._digest = digest
         self._desired = desired_of(release, scope_of(self._overlay))
         self._migrating = migrating.over(self._desired.components, release)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
-        self._blockers = [Blocker("", problem) for problem in self._release_problems(self._desired)]
-        self._verdicts: list[MigrationPlan] = []
-        self._known: dict[Ref, Object | None] = dict(after._known) if after else {}
-        self._met: dict[Ref, Object] = {}
-        self._brought = _kinds_of(self._desired)
-        self._wide: list[tuple[str, Object]] = []
-        self._autoscaled = self._desired.autoscaled
         refused = list(observed.refused)
+        autoscaled = self._desired.autoscaled
         with as_permitted(refused):
-            self._autoscaled |= read_autoscaled(cluster)
+            autoscaled |= read_autoscaled(cluster)
         self._observed = replace(observed, refused=tuple(refused))
+        version_problem = self._version_problem()
+        self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
+        self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
+        self._migrations = MigrationRehearsal(
+            self._overlay, None if found.problems else self._migrating, self._changes, self._blockers
+        )
+        self._brought = _kinds_of(self._desired)
+        scene = Scene(
+            self._overlay,
+            request,
+            self._observed,
+            release.version,
+            digest,
+            self._brought,
+            autoscaled,
+            # Where the release as a whole may not follow, each of its components would say the same.
+            may_go_back=request.abandon or version_problem != "",
+        )
+        self._components = ComponentRehearsal(scene, self._migrations, self._changes, self._blockers)
 
     @property
     def desired(self) -> Desired:
@@ -171,13 +145,13 @@ class Rehearsal:
     def plan(self) -> Plan:
         """Rehearse, and put together what was learnt."""
         release, installation = self._release, self._observed.installation
-        self._migrate(GLOBAL, Phase.PRE)
-        planned = {one.name: one for wave in self._waves() for one in self._wave(wave)}
+        self._migrations.rehearse(GLOBAL, Phase.PRE)
+        planned = {one.name: one for wave in self._waves() for one in self._components.wave(wave)}
         components = [planned[name] for name in self._desired.components if name in planned]
         components = self._narrowed(components)
         orphans = self._orphans()
         prune = self._prune(components, orphans)
-        self._migrate(GLOBAL, Phase.POST)
+        self._migrations.rehearse(GLOBAL, Phase.POST)
         notes, grants = self._preflight(components, orphans)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
@@ -188,7 +162,7 @@ class Rehearsal:
             digest=self._digest,
             components=(*components, *orphans),
             prune=prune,
-            migrations=tuple(self._verdicts),
+            migrations=tuple(self._migrations.verdicts),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
@@ -209,25 +183,25 @@ class Rehearsal:
 
     def _narrowed(self, components: list[ComponentPlan]) -> list[ComponentPlan]:
         """Rehearse how definitions end that were given more versions than the release has."""
-        if not self._wide:
+        if not self._components.wide:
             return components
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.narrowing import narrow
 
-        for name, crd in self._wide:
+        for name, crd in self._components.wide:
             try:
                 narrow(self._overlay, crd, self._request.policy, Waits(), learn=0)
             except ClusterError as error:
                 self._blockers.append(Blocker(name, str(error)))
         # That an object is told in another version is no change of it.
-        later = [change for change in self._changes({}, set()) if change.fields != ["apiVersion"]]
-        return with_later_changes(components, later, self._wide[0][0])
+        later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
+        return with_later_changes(components, later, self._components.wide[0][0])
 
     def _preflight(
         self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
     ) -> tuple[Sequence[str], str]:
         """Look for what else stands in the way; what a person should know, and what would grant rights."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
-        needed = [verdict for verdict in self._verdicts if verdict.verdict == "needed"]
+        needed = self._migrations.needed
         moves = self._release.version != self._observed.installation.version and not self._request.alone
         writes = [write for verdict in needed for write in verdict.writes]
         writes += [change for orphan in orphans for change in orphan.changes]
@@ -237,9 +211,9 @@ class Rehearsal:
             self._cluster,
             Intended(
                 working,
-                self._met,
+                self._changes.met,
                 writes,
-                [crd for _name, crd in self._wide],
+                [crd for _name, crd in self._components.wide],
                 self._observed,
                 self._served,
                 self._request.policy.takeover,
@@ -253,24 +227,24 @@ class Rehearsal:
         brought = self._brought.get((group_of(api_version), kind))
         return brought or self._overlay.resource(api_version, kind)
 
-    def _release_problems(self, desired: Desired) -> list[str]:
-        installation, request = self._observed.installation, self._request
-        version = upgrade_problem(
+    def _version_problem(self) -> str:
+        installation = self._observed.installation
+        return upgrade_problem(
             installation.version,
             installation.target,
             self._release.version,
             self._release.upgrades_from,
-            abandon=request.abandon,
+            abandon=self._request.abandon,
         )
-        # Where the release as a whole may not follow, each of its components would say the same.
-        self._may_go_back = request.abandon or version != ""
+
+    def _release_problems(self, version: str) -> list[str]:
         supported = self._release.kubernetes
         server = server_problem(self._overlay.server_version(), supported) if supported else ""
         return [
             *filter(None, (version, server)),
             *needs_problems(self._release.components),
-            *alone_problems(self._release.components, request.alone, self._observed.inventories),
-            *desired.problems,
+            *alone_problems(self._release.components, self._request.alone, self._observed.inventories),
+            *self._desired.problems,
             *self._found.problems,
             *self._migrating.problems,
         ]
@@ -283,155 +257,9 @@ class Rehearsal:
         waves = [(entry.name,) for entry in wanted] if needs_problems(entries) else waves_of(wanted)
         return [[components[name] for name in wave] for wave in waves]
 
-    def _wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
-        """Rehearse components that don't need each other; the server is asked about them side by side."""
-        begun = [self._begin(component) for component in wave]
-        applied = side_by_side(self._apply, begun)
-        changes = self._changes_by_component(begun, applied)
-        return [
-            self._end(one, result, changes.get(one.component.name, ()))
-            for one, result in zip(begun, applied, strict=True)
-        ]
-
-    def _begin(self, component: DesiredComponent) -> _Begun:
-        inventory = self._observed.inventories.get(component.name)
-        blockers = len(self._blockers)
-        migrated = self._migrate(component.name, Phase.PRE)
-        action, objects = self._what_to_look_at(component, inventory, migrated)
-        if action == "downgrade" and inventory and not self._may_go_back:
-            self._blockers.append(Blocker(component.name, going_back(inventory, self._release.version)))
-        return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
-
-    def _apply(self, begun: _Begun) -> AppliedAll:
-        known = Known(_entries(begun.inventory), self._autoscaled)
-        policy = self._request.policy
-        return apply_objects(self._overlay, begun.objects, policy, Waits(), known=known, keep_going=True)
-
-    def _changes_by_component(
-        self, begun: Sequence[_Begun], applied: Sequence[AppliedAll]
-    ) -> dict[str, tuple[ObjectChange, ...]]:
-        intents = {ref_of(obj): obj for one in begun for obj in one.objects}
-        owners = {ref_of(obj): one.component.name for one in begun for obj in one.objects}
-        replaced = {one.ref for result in applied for one in result.applied if one.replaced}
-        found: dict[str, list[ObjectChange]] = {}
-        for change in self._changes(intents, replaced):
-            # What went with something else belongs to none of them, and is told with the last.
-            found.setdefault(owners.get(change.ref, begun[-1].component.name), []).append(change)
-        return {name: tuple(changes) for name, changes in found.items()}
-
-    def _end(self, begun: _Begun, applied: AppliedAll, changes: tuple[ObjectChange, ...]) -> ComponentPlan:
-        component, inventory, action = begun.component, begun.inventory, begun.action
-        # What a migration would have made way for is refused only as that one can't run: to advise a deletion
-        # would be wrong.
-        # And what a refused definition would have brought is not missing from the cluster.
-        refused = [
-            one
-            for one in applied.refused
-            if not (begun.stuck and is_immutable(one.error))
-            and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._brought)
-        ]
-        self._blockers += [_blocker(component.name, refusal) for refusal in refused]
-        if not self._request.alone:
-            self._wide += [(component.name, obj) for obj in begun.objects if ref_of(obj) in applied.wide]
-        migrated = self._migrate(component.name, Phase.POST) or begun.migrated
-        if action == "drifted" and not changes:
-            action = "unchanged"
-        if action == "unchanged" and migrated:
-            action = "migrate"
-        entries = _entries(inventory)
-        findings = news(applied.findings, entries)
-        if action == "drifted":
-            for change in changes:
-                findings += unexplained(change.ref, change.fields or ("",), findings)
-        return ComponentPlan(
-            name=component.name,
-            namespace=component.entry.namespace,
-            action=action,
-            changes=changes,
-            hooks=component.hooks,
-            warnings=(*component.warnings, *applied.warnings),
-            objects=len(component.objects),
-            digest=component.digest if action in NEW_CONTENT else "",
-            component_version=component.entry.version or "",
-            findings=tuple(findings),
-            noted=self._noted(entries, applied.held) if action == "unchanged" else (),
-        )
-
-    def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:
-        """What was looked at closely and is as it is to be, so that it need not be looked at again."""
-        live = self._observed.live
-        now = [noted(entries[ref], live[ref], held[ref]) for ref in held if ref in entries and ref in live]
-        return tuple(entry for entry in now if entry != entries[entry.ref])
-
-    def _what_to_look_at(
-        self, component: DesiredComponent, inventory: Inventory | None, migrated: bool
-    ) -> tuple[str, Sequence[Object]]:
-        if inventory is None:
-            return "install", component.objects
-        if inventory.digest != component.digest and is_older(self._release.version, inventory.version):
-            return "downgrade", component.objects
-        if not inventory.digest:
-            return "resume", component.objects
-        # The same release may be rendered to other random passwords: those that were deployed stay. While a
-        # run is open, or has failed, only the inventory tells which release that is.
-        same_release = self._digest in (inventory.release, self._observed.installation.digest)
-        if inventory.digest != component.digest and not same_release:
-            return "upgrade", component.objects
-        if migrated:
-            return "migrate", component.objects
-        policy = self._request.policy
-        moved = suspects(
-            inventory, self._observed.live, force=policy.force_conflicts, strict=policy.strict_drift
-        )
-        looked_at = [obj for obj in component.objects if ref_of(obj) in moved]
-        return ("drifted" if looked_at else "unchanged"), looked_at
-
-    def _changes(self, intents: Mapping[Ref, Object], replaced: set[Ref]) -> tuple[ObjectChange, ...]:
-        """What the overlay has come to hold since it was last asked."""
-        changes: list[ObjectChange] = []
-        # They were written side by side; they are told in an order that is the same the next time.
-        order = {ref: position for position, ref in enumerate(intents)}
-        for change in sorted(self._overlay.changes(), key=lambda one: order.get(one.ref, -1)):
-            ref = change.ref
-            if ref in intents and change.before is not None:
-                self._met[ref] = change.before
-            before = self._known.get(ref, change.before)
-            after = self._known[ref] = change.after
-            if before is after or before == after or (before and after and not changed_fields(before, after)):
-                continue
-            shown = intents.get(ref, after) if before is None and after else after
-            changes.append(ObjectChange(ref, before, shown, ref in replaced, change.unverified))
-        return tuple(changes)
-
-    def _migrate(self, component: str, phase: Phase) -> bool:
-        """Rehearse the migrations of one component and phase; whether any is needed."""
-        if self._found.problems:
-            return False
-        verdicts = [
-            self._rehearse_migration(result)
-            for turn in self._migrating.in_turn(component, phase)
-            for result in self._migrating.check_these(turn, self._overlay)
-        ]
-        self._verdicts += verdicts
-        return any(verdict.verdict == "needed" for verdict in verdicts)
-
-    def _rehearse_migration(self, result: CheckResult) -> MigrationPlan:
-        verdict = planned(result)
-        problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
-        # Taken at once, as nothing is rehearsed any more once the deployment is cancelled.
-        reasons = self._migrating.take_cancel_reasons()
-        if verdict.verdict == "needed" and not problems and not reasons:
-            error = self._migrating.rehearse(self._overlay, verdict.id)
-            problems += [f"migration {verdict.id}, rehearsed: {error}"] if error else []
-            reasons += self._migrating.take_cancel_reasons()
-            verdict = verdict.with_writes(self._changes({}, set()))
-        problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
-        self._blockers += [Blocker(result.component, problem) for problem in problems]
-        return verdict
-
     def _roles(self) -> dict[str, str]:
         """The roles that deploy components in this deployment, by component."""
-        migrated = {verdict.component for verdict in self._verdicts if verdict.verdict == "needed"}
+        migrated = {verdict.component for verdict in self._migrations.needed}
         wrapped = {name: role for name, role in self._request.migration_roles.items() if name in migrated}
         own = {entry.name: entry.role for entry in self._release.components if entry.role}
         return {**wrapped, **self._request.roles, **own}
@@ -453,7 +281,7 @@ class Rehearsal:
             self._observed.inventories,
             {c.name: {ref_of(obj) for obj in c.objects} for c in self._desired.components.values()},
             self._request.policy,
-            lambda: self._changes({}, set()),
+            self._changes.take,
             only=self._request.alone and self._names,
         )
         for some in plans:
@@ -486,16 +314,3 @@ def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:
         if obj["kind"] == CRD[1]
         for kind in kinds_of_crd(obj).values()
     }
-
-
-def _blocker(component: str, refusal: Refusal) -> Blocker:
-    message = str(refusal.error)
-    if str(refusal.ref) not in message:
-        message = f"{refusal.ref}: {message}"
-    if is_immutable(refusal.error):
-        message += f" (add {refusal.ref.kind} to kyma_replace_immutable to have it deleted and made anew)"
-    return Blocker(component, message)
-
-
-def _entries(inventory: Inventory | None) -> dict[Ref, Entry]:
-    return {entry.ref: entry for entry in inventory.entries} if inventory else {}

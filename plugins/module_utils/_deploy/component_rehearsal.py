@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rehearsing components: what applying them would change, and what the server would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    Resource,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
+    AppliedAll,
+    Refusal,
+    Waits,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
+    Held,
+    Inventory,
+    noted,
+    suspects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
+    MigrationRehearsal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
+    Blocker,
+    ComponentPlan,
+    ObjectChange,
+    PlanRequest,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What all components are rehearsed against.
+
+    Attributes:
+        overlay: what is rehearsed on.
+        request: what the user asks for beside the release.
+        observed: what the cluster remembers.
+        version: of the release.
+        digest: of the release.
+        brought: the kinds that the release defines itself, by group and kind.
+        autoscaled: what autoscalers of the release and of the cluster target.
+        may_go_back: whether a component may be of a later release by now.
+    """
+
+    overlay: DryRunCluster
+    request: PlanRequest
+    observed: Observed
+    version: str
+    digest: str
+    brought: Mapping[tuple[str, str], Resource]
+    autoscaled: frozenset[Target]
+    may_go_back: bool
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A component whose migrations before were rehearsed.
+
+    Attributes:
+        component: what it is to consist of.
+        inventory: what it consists of, where it was deployed before.
+        migrated: a migration before it is needed.
+        stuck: a migration before it can't run.
+        action: what its objects are looked at for.
+        objects: those that are looked at.
+    """
+
+    component: DesiredComponent
+    inventory: Inventory | None
+    migrated: bool
+    stuck: bool
+    action: str
+    objects: Sequence[Object]
+
+
+NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
+"""What is done to components whose manifests need not be those that were deployed."""
+
+
+class ComponentRehearsal:
+    """The rehearsal of the components of one deployment.
+
+    Args:
+        scene: what they are rehearsed against.
+        migrations: those of the deployment.
+        changes: of the overlay.
+        blockers: where what stands in the way is added.
+
+    Attributes:
+        wide: definitions that were given more versions than the release has, with their component.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        migrations: MigrationRehearsal,
+        changes: RehearsedChanges,
+        blockers: list[Blocker],
+    ) -> None:
+        self._scene = scene
+        self._migrations = migrations
+        self._changes = changes
+        self._blockers = blockers
+        self.wide: list[tuple[str, Object]] = []
+
+    def wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
+        """Rehearse components that don't need each other; the server is asked about them side by side."""
+        begun = [self._begin(component) for component in wave]
+        applied = side_by_side(self._apply, begun)
+        changes = self._changes_by_component(begun, applied)
+        return [
+            self._end(one, result, changes.get(one.component.name, ()))
+            for one, result in zip(begun, applied, strict=True)
+        ]
+
+    def _begin(self, component: DesiredComponent) -> _Begun:
+        inventory = self._scene.observed.inventories.get(component.name)
+        blockers = len(self._blockers)
+        migrated = self._migrations.rehearse(component.name, Phase.PRE)
+        action, objects = self._what_to_look_at(component, inventory, migrated)
+        if action == "downgrade" and inventory and not self._scene.may_go_back:
+            self._blockers.append(Blocker(component.name, going_back(inventory, self._scene.version)))
+        return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
+
+    def _apply(self, begun: _Begun) -> AppliedAll:
+        known = Known(_entries(begun.inventory), self._scene.autoscaled)
+        policy = self._scene.request.policy
+        return apply_objects(
+            self._scene.overlay, begun.objects, policy, Waits(), known=known, keep_going=True
+        )
+
+    def _changes_by_component(
+        self, begun: Sequence[_Begun], applied: Sequence[AppliedAll]
+    ) -> dict[str, tuple[ObjectChange, ...]]:
+        intents = {ref_of(obj): obj for one in begun for obj in one.objects}
+        owners = {ref_of(obj): one.component.name for one in begun for obj in one.objects}
+        replaced = {one.ref for result in applied for one in result.applied if one.replaced}
+        found: dict[str, list[ObjectChange]] = {}
+        for change in self._changes.take(intents, replaced):
+            # What went with something else belongs to none of them, and is told with the last.
+            found.setdefault(owners.get(change.ref, begun[-1].component.name), []).append(change)
+        return {name: tuple(changes) for name, changes in found.items()}
+
+    def _end(self, begun: _Begun, applied: AppliedAll, changes: tuple[ObjectChange, ...]) -> ComponentPlan:
+        component, inventory, action = begun.component, begun.inventory, begun.action
+        # What a migration would have made way for is refused only as that one can't run: to advise a deletion
+        # would be wrong.
+        # And what a refused definition would have brought is not missing from the cluster.
+        refused = [
+            one
+            for one in applied.refused
+            if not (begun.stuck and is_immutable(one.error))
+            and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._scene.brought)
+        ]
+        self._blockers += [_blocker(component.name, refusal) for refusal in refused]
+        if not self._scene.request.alone:
+            self.wide += [(component.name, obj) for obj in begun.objects if ref_of(obj) in applied.wide]
+        migrated = self._migrations.rehearse(component.name, Phase.POST) or begun.migrated
+        if action == "drifted" and not changes:
+            action = "unchanged"
+        if action == "unchanged" and migrated:
+            action = "migrate"
+        entries = _entries(inventory)
+        findings = news(applied.findings, entries)
+        if action == "drifted":
+            for change in changes:
+                findings += unexplained(change.ref, change.fields or ("",), findings)
+        return ComponentPlan(
+            name=component.name,
+            namespace=component.entry.namespace,
+            action=action,
+            changes=changes,
+            hooks=component.hooks,
+            warnings=(*component.warnings, *applied.warnings),
+            objects=len(component.objects),
+            digest=component.digest if action in NEW_CONTENT else "",
+            component_version=component.entry.version or "",
+            findings=tuple(findings),
+            noted=self._noted(entries, applied.held) if action == "unchanged" else (),
+        )
+
+    def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:
+        """What was looked at closely and is as it is to be, so that it need not be looked at again."""
+        live = self._scene.observed.live
+        now = [noted(entries[ref], live[ref], held[ref]) for ref in held if ref in entries and ref in live]
+        return tuple(entry for entry in now if entry != entries[entry.ref])
+
+    def _what_to_look_at(
+        self, component: DesiredComponent, inventory: Inventory | None, migrated: bool
+    ) -> tuple[str, Sequence[Object]]:
+        if inventory is None:
+            return "install", component.objects
+        if inventory.digest != component.digest and is_older(self._scene.version, inventory.version):
+            return "downgrade", component.objects
+        if not inventory.digest:
+            return "resume", component.objects
+        # The same release may be rendered to other random passwords: those that were deployed stay. While a
+        # run is open, or has failed, only the inventory tells which release that is.
+        same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
+        if inventory.digest != component.digest and not same_release:
+            return "upgrade", component.objects
+        if migrated:
+            return "migrate", component.objects
+        policy = self._scene.request.policy
+        moved = suspects(
+            inventory, self._scene.observed.live, force=policy.force_conflicts, strict=policy.strict_drift
+        )
+        looked_at = [obj for obj in component.objects if ref_of(obj) in moved]
+        return ("drifted" if looked_at else "unchanged"), looked_at
+
+
+def _blocker(component: str, refusal: Refusal) -> Blocker:
+    message = str(refusal.error)
+    if str(refusal.ref) not in message:
+        message = f"{refusal.ref}: {message}"
+    if is_immutable(refusal.error):
+        message += f" (add {refusal.ref.kind} to kyma_replace_immutable to have it deleted and made anew)"
+    return Blocker(component, message)
+
+
+def _entries(inventory: Inventory | None) -> dict[Ref, Entry]:
+    return {entry.ref: entry for entry in inventory.entries} if inventory else {}
