@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
@@ -48,9 +49,10 @@ def way_to(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: st
             return [wanted] if first else None
         rest = way_to(wanted, at_hand, target, target)
         return [first, *rest] if rest else None
-    ways: list[tuple[str, list[AnyStop]]] = [(version, [])]
+    ways: deque[tuple[str, list[AnyStop]]] = deque([(version, [])])
     seen: set[str] = set()
-    for here, way in ways:
+    while ways:
+        here, way = ways.popleft()
         for stop in stops:
             if stop.version not in seen and not upgrade_problem(here, here, stop.version, stop.upgrades_from):
                 if stop is wanted:

@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ class Scenario:
         self,
         stop: Stop,
         *arguments: str,
-        ready_after: dict[str, str] = READY_AFTER,
+        ready_after: Mapping[str, str] = MappingProxyType(READY_AFTER),
         at: str = "two: waiting",
         **variables: Any,
     ) -> Outcome:

@@ -90,7 +90,9 @@ def test_what_is_nobodys(obj: Object) -> None:
 def test_objects_of_one_tool_are_told_together() -> None:
     release = {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "n"}
     objects = [loki({"app.kubernetes.io/managed-by": "Helm"}, release, name=f"l{i}") for i in range(5)]
-    [(manager, refs)] = by_manager([*objects, loki()]).items()
+    found = by_manager([*objects, loki()])
+    assert len(found) == 1
+    manager, refs = found.popitem()
     assert refs[0] == Ref("apps", "Deployment", "kyma-system", "l0")
     told = coexistence_problem(manager, refs)
     assert "the Helm release n/r manages Deployment kyma-system/l0, " in told

@@ -67,7 +67,7 @@ def test_what_hangs_is_said_again_and_not_what_is_ready(monkeypatch: pytest.Monk
     someone = deployer(release("2.9", {"web": objects}), cluster=cluster, timeout=1.0)
     someone.deploy()
     repeated = [
-        detail for subject, _, detail in someone.told if subject == "web" and detail.startswith("for ")
+        detail for subject, _state, detail in someone.told if subject == "web" and detail.startswith("for ")
     ]
     assert repeated
     for detail in repeated:

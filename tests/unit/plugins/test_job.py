@@ -148,7 +148,7 @@ def test_nobody_waits_longer_than_the_patience_for_what_was_told_to_stop() -> No
     clock = Clock()
     with pytest.raises(JobLost, match="within 5 seconds of being told to stop"):
         follow(
-            Scripted((STARTED, "") for _ in range(100)),
+            Scripted((STARTED, "") for _i in range(100)),
             1000,
             lambda _line: None,
             cancelled=lambda: clock.now > 3,
