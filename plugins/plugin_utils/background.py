@@ -14,9 +14,8 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress, Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
@@ -71,20 +70,8 @@ class BackgroundCarrier(Carrier):
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, limit: int, told: Callable[[], bool]
     ) -> Result:
-        def work(progress: Progress, cancelled: Callable[[], bool]) -> Result:
-            result = call(
-                self.definition,
-                arguments.params,
-                materials=self.materials(arguments.params, task_vars),
-                progress=progress,
-                cancelled=cancelled,
-                check_mode=self._task.check_mode,
-                diff=self._task.diff,
-            )
-            return arguments.complete(result)
-
         return work_in_own_process(
-            work,
+            lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
             limit,
             lambda line: self.show(line, task_vars),
             cancelled=told,

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call, failure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
     RENDERING_OPTIONS,
     release_request,
@@ -27,7 +27,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_mater
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    Progress,
+    Result,
+    TaskDefinition,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,
@@ -120,6 +124,25 @@ class Carrier(ActionBase):
             bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP, lambda text: self._say(text, task_vars)),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
         )
+
+    def call(
+        self,
+        arguments: Arguments,
+        task_vars: TaskVars,
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> Result:
+        """Call the function in this process; the arguments are those of :class:`~.task.Task`."""
+        result = call(
+            self.definition,
+            arguments.params,
+            materials=self.materials(arguments.params, task_vars),
+            progress=progress,
+            cancelled=cancelled,
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
+        )
+        return arguments.complete(result)
 
     def ship(self, arguments: Arguments, task_vars: TaskVars, *, background: bool, **more: str) -> Result:
         """Run the module on the task's host, with what it needs from the controller sent along.

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
@@ -43,13 +42,4 @@ class DirectCarrier(Carrier):
         def progress(subject: str, state: str, detail: str = "") -> None:
             self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
 
-        result = call(
-            self.definition,
-            arguments.params,
-            materials=self.materials(arguments.params, task_vars),
-            progress=progress,
-            cancelled=told,
-            check_mode=self._task.check_mode,
-            diff=self._task.diff,
-        )
-        return arguments.complete(result)
+        return self.call(arguments, task_vars, progress, told)
