@@ -9,14 +9,15 @@ a program that asks for a password would hang a playbook without a word.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
 import json
 import os
 import signal
-import subprocess
 import threading
-from collections.abc import Mapping
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,6 +30,9 @@ RENEW_BEFORE = timedelta(seconds=60)
 
 PLUGIN_SECONDS = 60.0
 """How long a credential plugin may take: it asks a server at most."""
+
+CLOSING_SECONDS = 1.0
+"""How long the pipes of a program that was ended may stay open."""
 
 
 def plugin_login(choice: Choice) -> Login:
@@ -110,36 +114,18 @@ class Plugin:
         named = {str(one["name"]): str(one["value"]) for one in definition.get("env") or ()}
         environment = {**os.environ, **named, "KUBERNETES_EXEC_INFO": json.dumps(self._asked())}
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._choice.user.folder or None,
-                env=environment,
-                text=True,
-                # A session of its own has no terminal to ask on, and can be ended as a whole.
-                start_new_session=True,
-            )
+            return asyncio.run(_output(command, self._choice.user.folder or None, environment))
         except FileNotFoundError as error:
             hint = definition.get("installHint")
             raise Unconfigured(f"{self._what} is not installed" + (f". {hint}" if hint else "")) from error
+        except TimeoutError as error:
+            # Its arguments may hold a secret.
+            raise Unconfigured(
+                f"{self._what} gave no answer within {PLUGIN_SECONDS:.0f} s and was ended; perhaps it"
+                " waits for somebody to log in: run it in a terminal, with the kubeconfig's arguments"
+            ) from error
         except OSError as error:
             raise Unconfigured(f"{self._what} failed: {error}") from error
-        with process:
-            try:
-                stdout, stderr = process.communicate(timeout=PLUGIN_SECONDS)
-            except BaseException as error:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                if not isinstance(error, subprocess.TimeoutExpired):
-                    raise
-                # Its arguments may hold a secret.
-                raise Unconfigured(
-                    f"{self._what} gave no answer within {PLUGIN_SECONDS:.0f} s and was ended; perhaps it"
-                    " waits for somebody to log in: run it in a terminal, with the kubeconfig's arguments"
-                ) from error
-        return process.returncode, stdout, stderr
 
     def _asked(self) -> dict[str, Any]:
         """The ExecCredential that the program is given."""
@@ -151,6 +137,36 @@ class Plugin:
                     cluster["config"] = extension.get("extension")
             spec["cluster"] = cluster
         return {"apiVersion": self._definition["apiVersion"], "kind": "ExecCredential", "spec": spec}
+
+
+async def _output(
+    command: Sequence[str], folder: str | None, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Exit code, output and errors of a program; one that takes too long is ended, with all it has started.
+
+    Raises:
+        TimeoutError: it takes longer than :data:`PLUGIN_SECONDS`.
+        OSError: it can't be started.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE,
+        cwd=folder,
+        env=environment,
+        # A session of its own has no terminal to ask on, and can be ended as a whole.
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = await asyncio.wait_for(process.communicate(), PLUGIN_SECONDS)
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.communicate(), CLOSING_SECONDS)
+        raise
+    return process.returncode or 0, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
 
 
 def has_run_out(expiration: object) -> bool:
