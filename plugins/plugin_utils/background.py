@@ -19,8 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import G
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
-    CommandWindow,
     Files,
+    Window,
     follow,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
@@ -108,11 +108,11 @@ class BackgroundCarrier(Carrier):
         result: Result = json.loads(content, cls=decoder)
         return {"changed": False, **result}
 
-    def _window(self, files: Files) -> CommandWindow:
+    def _window(self, files: Files) -> Window:
         def run(command: str) -> str:
             return str(self._low_level_execute_command(command)["stdout"])
 
-        return CommandWindow(files, run, self._connection._shell.quote)
+        return Window(files, run, self._connection._shell.quote)
 
     def _reconnect(self) -> None:
         with suppress(AttributeError, AnsibleConnectionFailure):

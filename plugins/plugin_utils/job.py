@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
@@ -22,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress impo
 )
 
 FIRST_POLL = 0.05
-"""Seconds until the first look; each later one waits a little longer, up to the file's own slowest."""
+"""Seconds until the first look; each later one waits a little longer, up to the window's slowest."""
 PATIENCE = 120.0
 """Seconds for which a connection may fail while the job goes on by itself."""
 LATENESS = 15.0
@@ -56,33 +55,12 @@ class Files:
         return self.progress + CANCEL_SUFFIX
 
 
-class Window(ABC):
-    """How to look at a job's files from the controller.
+class Window:
+    """How to look at a job's files from the controller: one shell command looks at both.
 
     Attributes:
         slowest: seconds between two looks at a job that has been running for a while.
     """
-
-    slowest: float
-
-    @abstractmethod
-    def look(self, offset: int) -> tuple[str, str]:
-        """The result file, and the progress file from ``offset`` on; what isn't there is empty.
-
-        They are read in this order: when the result is there, the progress is whole.
-        """
-
-    @abstractmethod
-    def cancel(self) -> None:
-        """Ask the job to stop."""
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove the job's files."""
-
-
-class CommandWindow(Window):
-    """One shell command looks at both files."""
 
     slowest = 0.5
     _MARK = "kyma-lifecycle-progress-follows"
@@ -93,7 +71,10 @@ class CommandWindow(Window):
         self._quote = quote
 
     def look(self, offset: int) -> tuple[str, str]:
-        """See :class:`Window`."""
+        """The result file, and the progress file from ``offset`` on; what isn't there is empty.
+
+        They are read in this order: when the result is there, the progress is whole.
+        """
         result, progress = self._quote(self._files.result), self._quote(self._files.progress)
         out = self._run(
             f"cat {result} 2>/dev/null; printf '\\n%s\\n' {self._MARK};"
@@ -106,11 +87,11 @@ class CommandWindow(Window):
         return before, after
 
     def cancel(self) -> None:
-        """See :class:`Window`."""
+        """Ask the job to stop."""
         self._run(f": > {self._quote(self._files.cancel)}")
 
     def remove(self) -> None:
-        """See :class:`Window`."""
+        """Remove the job's files."""
         self._run("rm -f " + " ".join(map(self._quote, self._files.all)))
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -160,6 +160,12 @@ def built_in_kinds() -> KindTable:
 def is_a(ref: Ref, group_kind: tuple[str, str]) -> bool:
     """Whether a reference is to an object of a kind, given as group and kind."""
     return ref[:2] == group_kind
+
+
+def defined_kinds(objects: Iterable[Object]) -> KindTable:
+    """The kinds that the CustomResourceDefinitions among some objects make the server serve."""
+    crds = (obj for obj in objects if obj["kind"] == CRD[1])
+    return {key: kind for crd in crds for key, kind in kinds_of_crd(crd).items()}
 
 
 def kinds_of_crd(crd: Object) -> KindTable:

@@ -30,7 +30,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import ServerSideApply
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import (
+    ServerSideApply,
+    live_object,
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def apply_object(
         ClusterError: the server refuses it in a way that there is no way around.
     """
     if is_scaled(intent, known.autoscaled):
-        intent = leaving_replicas(intent, _live(cluster, intent))
+        intent = leaving_replicas(intent, live_object(cluster, intent))
     try:
         return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)))
     except Invalid as refusal:
@@ -117,11 +120,6 @@ def _apply(cluster: Cluster, intent: Object, policy: Policy, known: Entry | None
         return _apply_plainly(cluster, intent, untypeable)
 
 
-def _live(cluster: Cluster, intent: Object) -> Object | None:
-    ref = ref_of(intent)
-    return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
-
-
 def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:
     ref = ref_of(intent)
     meta = intent["metadata"]
@@ -130,7 +128,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
         kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
         annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: kept}
         plain = {**intent, "metadata": {**meta, "annotations": annotations}}
-    live = _live(cluster, intent)
+    live = live_object(cluster, intent)
     if live is None:
         answer = cluster.create(plain)
     else:
@@ -166,7 +164,7 @@ def _replace(
     cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
 ) -> Applied:
     ref = ref_of(intent)
-    live = _live(cluster, intent)
+    live = live_object(cluster, intent)
     if live is not None:
         cluster.delete(
             intent["apiVersion"],

@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, kinds_of_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import (
     what_stays,
 )
@@ -310,7 +310,5 @@ def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:
     return {
         (kind.group, kind.resource.kind): kind.resource
         for component in desired.components.values()
-        for obj in component.objects
-        if obj["kind"] == CRD[1]
-        for kind in kinds_of_crd(obj).values()
+        for kind in defined_kinds(component.objects).values()
     }

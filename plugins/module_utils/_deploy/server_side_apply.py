@@ -177,8 +177,13 @@ class ServerSideApply:
         return self._cluster.patch(self._intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
 
     def _live(self) -> Object | None:
-        ref = self._ref
-        return self._cluster.get(self._intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+        return live_object(self._cluster, self._intent)
+
+
+def live_object(cluster: Cluster, intent: Object) -> Object | None:
+    """What there is of an object that is to be applied, or None."""
+    ref = ref_of(intent)
+    return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
 
 
 def _managers_of(obj: Object) -> list[dict[str, Any]]:

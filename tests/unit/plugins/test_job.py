@@ -16,7 +16,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress impo
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
     PATIENCE,
-    CommandWindow,
     Files,
     JobLost,
     Window,
@@ -38,6 +37,7 @@ class Scripted(Window):
     slowest = 0.5
 
     def __init__(self, looks: Iterable[tuple[str, str] | Exception]) -> None:
+        super().__init__(Files("result", "progress"), str, str)
         self._looks = iter(looks)
         self.asked: list[int] = []
 
@@ -178,7 +178,7 @@ def test_a_window_of_one_command(tmp_path: Path) -> None:
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
         return done.stdout.replace("\n", "\r\n")
 
-    window = CommandWindow(files, run, shlex.quote)
+    window = Window(files, run, shlex.quote)
     assert window.look(0) == ("", "")
     ProgressFile(files.progress)("logging", "applying")
     Path(files.result).write_text(STARTED)
@@ -194,4 +194,4 @@ def test_a_window_of_one_command(tmp_path: Path) -> None:
 
 def test_an_answer_that_was_cut_off_counts_as_none() -> None:
     with pytest.raises(AnsibleConnectionFailure):
-        CommandWindow(Files("a", "b"), lambda _request: '{"changed": tr', str).look(0)
+        Window(Files("a", "b"), lambda _request: '{"changed": tr', str).look(0)

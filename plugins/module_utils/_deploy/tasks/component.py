@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, Kind, kinds_of_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, defined_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
@@ -100,9 +100,7 @@ class _Deployment:
         defined: dict[tuple[str, str], Kind] = {}
         for name in begun or ():
             component = self._desired.components.get(name)
-            for obj in component.objects if component else ():
-                if obj["kind"] == CRD[1]:
-                    defined |= kinds_of_crd(obj)
+            defined |= defined_kinds(component.objects if component else ())
         return defined
 
     def work(self) -> list[ComponentOutcome]:
