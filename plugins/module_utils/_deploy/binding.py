@@ -28,7 +28,7 @@ _LONGEST = 80
 """Characters of a value in a message."""
 _MEANINGS = {
     "cluster": "this is not the cluster that the plan was made for",
-    "records": "somebody has deployed to the cluster, or held it, since",
+    "records": "somebody has deployed to the cluster since",
     "release digest": "the release, its values, or the tools that render it are others",
     "migration code": "the code of the migrations, or of this collection, is another",
 }

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
@@ -100,10 +100,13 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
 
 
 def basis_of(installation: Installation, inventories: Iterable[Inventory]) -> str:
-    """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile."""
-    known = sorted((one.component, one.version, one.digest) for one in inventories)
-    digest = hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16] if known else ""
-    return f"{installation.resource_version}/{digest}"
+    """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile.
+
+    A hold is no deployment, so neither it nor the record's ``resourceVersion``, which it moves, counts.
+    """
+    deployed = asdict(replace(installation, hold=None, resource_version=""))
+    components = sorted((one.component, one.version, one.digest) for one in inventories)
+    return hashlib.sha256(json.dumps([deployed, components]).encode()).hexdigest()[:16]
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import differences
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release, secret
 
@@ -71,8 +72,21 @@ def test_somebody_has_deployed_meanwhile() -> None:
     before = saw(upgrade(someone))
     upgrade(someone).deploy()
     told = differences(before, saw(upgrade(someone)))
-    assert "somebody has deployed to the cluster, or held it, since" in told
+    assert "somebody has deployed to the cluster since" in told
     assert "component logging action: the plan has upgrade, and now it is unchanged" in told
+
+
+def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> None:
+    for someone in (upgrade(deployed()), somebody()):
+        planned = someone.plan()
+        someone.task(run.DEFINITION, state="held", reason="the auditors are here")
+        refused = someone.plan()
+        assert refused["failed"]
+        assert "the auditors are here" in refused["msg"]
+        assert "the auditors are here" in someone.carry_out(planned)["msg"]
+        someone.task(run.DEFINITION, state="released")
+        assert differences(planned["saw"], saw(someone)) == []
+        assert someone.carry_out(planned)["state"] == "succeeded"
 
 
 def test_an_object_that_would_change_otherwise() -> None:
