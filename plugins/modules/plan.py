@@ -84,6 +84,12 @@ options:
     type: list
     elements: raw
     default: []
+  strict:
+    description:
+      - Whether a migration whose C(remove_in) the release has reached blocks the deployment. Otherwise it is
+        warned of.
+    type: bool
+    default: false
   plan_out:
     description:
       - A file on the controller in which the plan is kept, in check mode too. Only its owner can read it, and
@@ -334,6 +340,12 @@ plan:
         slow:
           description: Whether it has nothing to do, and yet took long to say so.
           type: bool
+        requests:
+          description:
+            - How often the check called the cluster. More than three are warned of. What another migration had
+              asked for before counts too, though it costs no request.
+          type: int
+          sample: 1
         writes:
           description: What it would write.
           type: list

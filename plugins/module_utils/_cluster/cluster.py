@@ -32,6 +32,11 @@ class Ref(NamedTuple):
     namespace: str
     name: str
 
+    @property
+    def key(self) -> str:
+        """Where the server keeps it within its kind, and so the order in which it lists."""
+        return f"{self.namespace}/{self.name}"
+
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.kind} {place}"

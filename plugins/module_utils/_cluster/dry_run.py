@@ -97,6 +97,13 @@ class DryRunCluster(Cluster):
         other._overlay = self._overlay
         return other
 
+    def reading_from(self, inner: Cluster) -> DryRunCluster:
+        """This same overlay over another handle of the same cluster, such as one that keeps its answers."""
+        other = DryRunCluster(inner)
+        other._field_manager = self._field_manager
+        other._overlay = self._overlay
+        return other
+
     def resource(self, api_version: str, kind: str) -> Resource | None:
         found = self._overlay.kind(api_version, kind)
         return found.resource if found else None
@@ -147,7 +154,7 @@ class DryRunCluster(Cluster):
             and has_labels(change.after)
             and has_fields(change.after)
         ]
-        return Page(sorted(items, key=ref_of), page.resource_version)
+        return Page(sorted(items, key=lambda item: ref_of(item).key), page.resource_version)
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])

@@ -57,8 +57,8 @@ class Store:
         return self.objects.get(ref)
 
     def of_kind(self, kind: Kind, namespace: str | None) -> Iterator[Object]:
-        """The stored objects of a kind, by namespace and name."""
-        for ref in sorted(self.objects):
+        """The stored objects of a kind, in the order in which a server lists them."""
+        for ref in sorted(self.objects, key=lambda ref: ref.key):
             if (ref.group, ref.kind) == (kind.group, kind.resource.kind) and (
                 not namespace or ref.namespace == namespace
             ):

@@ -34,6 +34,7 @@ class Call:
         api_version, kind, name, namespace: what it concerns, as far as the caller says.
         obj: the object to apply or to create.
         dry_run: whether what it writes is not kept.
+        how: what else a ``list`` was given, by name and sorted.
     """
 
     verb: str
@@ -43,6 +44,7 @@ class Call:
     namespace: str | None = None
     obj: Mapping[str, Any] | None = None
     dry_run: bool = False
+    how: tuple[tuple[str, Any], ...] = ()
 
     @property
     def writes(self) -> bool:
@@ -55,6 +57,10 @@ def _call_with(verb: str, obj: Object, dry_run: bool) -> Call:
     name = meta.get("name") or meta.get("generateName") or ""
     namespace = meta.get("namespace")
     return Call(verb, obj.get("apiVersion", ""), obj.get("kind", ""), name, namespace, obj, dry_run)
+
+
+def _given(how: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted((name, value) for name, value in how.items() if value))
 
 
 class ClusterWrapper(Cluster):
@@ -92,7 +98,7 @@ class ClusterWrapper(Cluster):
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
         return self._through(
-            Call("list", api_version, kind, namespace=namespace),
+            Call("list", api_version, kind, namespace=namespace, how=_given(how)),
             lambda: self._inner.list(api_version, kind, namespace, **how),
         )
 

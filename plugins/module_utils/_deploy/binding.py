@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 
 Path = tuple[str, ...]
 
-_PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "name", "id")
+_PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
 """What a plan says of components and migrations that differs from one time to the next, or is told apart."""
 _MOST = 10
 """How many differences a message tells of."""

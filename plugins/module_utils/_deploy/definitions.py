@@ -139,6 +139,10 @@ DEFINITIONS: tuple[Object, ...] = (
                 alone=_STRINGS,
                 kept=_STRING,
                 prune=_STRINGS,
+                migrations={
+                    "type": "object",
+                    "additionalProperties": _object(verdict=_STRING, evidence=_STRING),
+                },
             ),
             "status": _object(
                 state=_STRING,

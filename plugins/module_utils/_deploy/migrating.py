@@ -85,6 +85,11 @@ class Migrating:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
         return migrating
 
+    def as_planned(self, record: Mapping[str, Any]) -> Migrating:
+        """The same, held to what the plan of a run has said of them; see :mod:`~.foretold`."""
+        foretold = (record.get("spec") or {}).get("migrations") or {}
+        return replace(self, setting=replace(self.setting, foretold=foretold))
+
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
         known = {
@@ -129,20 +134,6 @@ class Migrating:
         )
         return replace(self, migrations=taking_part, setting=setting)
 
-    def strays(self, files: Mapping[str, str], components: Iterable[str]) -> list[str]:
-        """Warnings of migrations that won't run, as nobody knows the component that they belong to.
-
-        Args:
-            files: the migrations to look at, by id, with the files that they stand in.
-            components: the names of those that there are.
-        """
-        known = {*components, GLOBAL}
-        return [
-            _stray(one, files[one.id()], known)
-            for one in self.migrations
-            if one.id() in files and one.component not in known
-        ]
-
     def in_turn(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
         """The migrations of one component and phase, each after those that must be done before it."""
         waiting = self._of(component, phase)
@@ -153,12 +144,13 @@ class Migrating:
             waiting = [one for one in waiting if not left.isdisjoint(one.after)]
         return turns
 
-    def check_all(self, cluster: Cluster) -> list[CheckResult]:
-        """The verdicts of all migrations."""
-        return self.check_these(self.migrations, cluster)
-
     def check_these(self, migrations: Sequence[type[Migration]], cluster: Cluster) -> list[CheckResult]:
-        """The verdicts of some migrations, asked side by side."""
+        """The verdicts of some migrations, asked side by side.
+
+        Args:
+            migrations: some of those that take part.
+            cluster: what they look at; one that shares reads where several may look at the same.
+        """
         return engine.check(migrations, replace(self.setting, cluster=cluster, progress=_silent))
 
     def rehearse(self, overlay: Cluster, migration_id: str) -> str:
@@ -238,17 +230,6 @@ def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:
     ]
 
 
-def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(migration.component, sorted(known))
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))};"
-    return (
-        f"migration {migration.id()} ({file}) will not run: neither the release nor the cluster has a"
-        f" component {migration.component}; {meant} List the migration in skip_migrations if it may wait"
-    )
-
-
 def planned(result: CheckResult) -> MigrationPlan:
     """A verdict as it stands in a plan."""
     return MigrationPlan(
@@ -259,6 +240,7 @@ def planned(result: CheckResult) -> MigrationPlan:
         evidence=result.evidence or result.error,
         seconds=result.seconds,
         slow=result.slow,
+        requests=result.requests,
     )
 
 

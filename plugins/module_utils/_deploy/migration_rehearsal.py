@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
@@ -17,7 +19,8 @@ class MigrationRehearsal:
     """The rehearsal of the migrations of one deployment.
 
     Args:
-        overlay: what is rehearsed on.
+        cluster: the live one.
+        overlay: what is rehearsed on, over the live one.
         migrating: those that take part; None where what was found may not run.
         changes: of the overlay.
         blockers: where what stands in the way is added.
@@ -28,6 +31,7 @@ class MigrationRehearsal:
 
     def __init__(
         self,
+        cluster: Cluster,
         overlay: DryRunCluster,
         migrating: Migrating | None,
         changes: RehearsedChanges,
@@ -37,6 +41,8 @@ class MigrationRehearsal:
         self._migrating = migrating
         self._changes = changes
         self._blockers = blockers
+        # What is rehearsed reads for itself: it may meet a conflict, and must see what there is then.
+        self._checked = overlay.reading_from(SharedReads(cluster))
         self.verdicts: list[MigrationPlan] = []
 
     @property
@@ -51,7 +57,7 @@ class MigrationRehearsal:
         verdicts = [
             self._rehearse(self._migrating, result)
             for turn in self._migrating.in_turn(component, phase)
-            for result in self._migrating.check_these(turn, self._overlay)
+            for result in self._migrating.check_these(turn, self._checked)
         ]
         self.verdicts += verdicts
         return any(verdict.verdict == "needed" for verdict in verdicts)

@@ -29,6 +29,7 @@ class PlanRequest:
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether a deployment that was begun may be given up for another release.
         hops: whether the way may lead over other releases at hand.
+        strict: whether a migration whose time has come is a blocker, and not only warned of.
     """
 
     policy: Policy
@@ -37,6 +38,7 @@ class PlanRequest:
     alone: tuple[str, ...] = ()
     abandon: bool = False
     hops: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class MigrationPlan:
         seconds: how long its check took.
         writes: what it would write.
         slow: it has nothing to do and yet took long to say so.
+        requests: how often its check called the cluster, also where it was spared the request.
     """
 
     id: str
@@ -127,6 +130,7 @@ class MigrationPlan:
     seconds: float = 0.0
     writes: tuple[ObjectChange, ...] = ()
     slow: bool = False
+    requests: int = 0
 
     def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
         """The same with what its rehearsal wrote."""
@@ -142,6 +146,7 @@ class MigrationPlan:
             "evidence": self.evidence,
             "seconds": round(self.seconds, 3),
             "slow": self.slow,
+            "requests": self.requests,
             "writes": [write.as_result() for write in self.writes],
         }
 

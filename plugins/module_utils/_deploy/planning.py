@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
+    migration_warnings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, observe
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     ComponentPlan,
@@ -19,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
 
 
@@ -36,17 +41,25 @@ def make_plan(
     digest = materials.fingerprint()
     observed = observe(cluster)
     known = set(request.alone) <= set(observed.installation.components)
-    sound = known and not found.problems and not migrating.problems
+    outlived = request.strict and overdue(migrating.migrations, observed.installation.version)
+    sound = known and not found.problems and not migrating.problems and not outlived
     as_deployed = _is_as_deployed(observed, digest, request.policy)
     if sound and as_deployed and not _may_prune(observed, request.policy):
         deployed = migrating.over_deployed(
             observed.installation, observed.inventories.values(), materials.content
         )
-        verdicts = [planned(result) for result in deployed.check_all(cluster)]
+        results = deployed.check_these(deployed.migrations, SharedReads(cluster))
+        verdicts = [planned(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
-            strays = migrating.strays(found.files, observed.inventories)
-            return _nothing_to_do(observed, verdicts, found, strays, request.alone)
+            warnings = migration_warnings(
+                migrating.migrations,
+                verdicts,
+                files=found.files,
+                components=observed.inventories,
+                release=observed.installation.version,
+            )
+            return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     if request.hops and not request.alone:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hops import plan_way

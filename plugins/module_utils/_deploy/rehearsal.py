@@ -45,6 +45,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
     MigrationRehearsal,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
+    migration_warnings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     Observed,
     as_permitted,
@@ -71,6 +74,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     needs_problems,
     stages_of,
     waves_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
+    overdue,
+    overdue_warning,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
@@ -121,7 +128,11 @@ class Rehearsal:
         self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
         self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
         self._migrations = MigrationRehearsal(
-            self._overlay, None if found.problems else self._migrating, self._changes, self._blockers
+            cluster,
+            self._overlay,
+            None if found.problems else self._migrating,
+            self._changes,
+            self._blockers,
         )
         self._brought = _kinds_of(self._desired)
         scene = Scene(
@@ -171,8 +182,13 @@ class Rehearsal:
             warnings=(
                 *release.warnings,
                 *notes,
-                *self._migrating.strays(
-                    self._found.files, [*self._desired.components, *self._observed.inventories]
+                *migration_warnings(
+                    self._migrating.migrations,
+                    self._migrations.verdicts,
+                    files=self._found.files,
+                    components=[*self._desired.components, *self._observed.inventories],
+                    # Where they block, they need not be warned of.
+                    release="" if self._request.strict else release.version,
                 ),
                 *alone_warnings(self._request.alone, installation.version, release.version),
             ),
@@ -247,7 +263,15 @@ class Rehearsal:
             *self._desired.problems,
             *self._found.problems,
             *self._migrating.problems,
+            *self._overdue(),
         ]
+
+    def _overdue(self) -> list[str]:
+        if not self._request.strict:
+            return []
+        version = self._release.version
+        late = overdue(self._migrating.migrations, version)
+        return [f"{overdue_warning(one, version)} (kyma_strict)" for one in late]
 
     def _waves(self) -> list[list[DesiredComponent]]:
         """All components as the run would take them; one by one where their needs make no sense."""

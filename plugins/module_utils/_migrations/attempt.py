@@ -16,6 +16,10 @@ from typing import TypeVar
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
+    deviation,
+    done_by_others,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import (
     Abandoned,
     Gate,
@@ -129,6 +133,8 @@ class Attempt:
     def _steps(self) -> tuple[str, str]:
         migration = self._class()
         verdict = self._ask(migration)
+        if changed := self._held_to_plan(verdict.state):
+            return FAILED, changed
         if verdict.state == "blocked":
             return BLOCKED, f"blocked: {verdict.evidence}"
         if verdict.state == NOT_NEEDED or self._only_check:
@@ -144,6 +150,18 @@ class Attempt:
         if again.state == NOT_NEEDED:
             return (WARNED if self._warnings else DONE), ""
         return FAILED, f"it ran, and its check still says {again.state}: {again.evidence}"
+
+    def _held_to_plan(self, verdict: str) -> str:
+        """Why the plan no longer holds, which ends the whole run; mostly empty."""
+        foretold = self._setting.foretold.get(self.id)
+        if foretold is None:
+            return ""
+        if told := done_by_others(foretold, verdict, self._evidence):
+            self._log("warning", told)
+        changed = deviation(foretold, verdict, self._evidence)
+        if changed:
+            self._setting.cancel(f"migration {self.id}: {changed}")
+        return changed
 
     def _ask(self, migration: Migration) -> Verdict:
         verdict: object = migration.check(self._context())

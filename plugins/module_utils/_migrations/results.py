@@ -35,8 +35,15 @@ LOG_STATES = ("info", "warning")
 FATAL = (BLOCKED, FAILED, TIMEOUT, CANCELLED, SKIPPED)
 """The states that fail a component, or the run where the migration is global."""
 
+MOST_REQUESTS = 3
+"""How many calls of the cluster a check may make; more are told of."""
+
 SLOW_SECONDS = 0.2
 """From how long on a migration is told apart that had nothing to do."""
+
+
+Foretold = Mapping[str, Mapping[str, str]]
+"""What a plan has said of migrations, by id: ``verdict`` and ``evidence``, as in plans and records."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Setting:
         rehearsal: nothing is kept, and nothing in the cluster reacts: waits end at once.
         workers: how many migrations are at work at once.
         grace: seconds that what is in flight gets after a cancellation.
+        foretold: what the plan said of those that a run is held to, by id; empty where there is no plan.
     """
 
     cluster: Cluster
@@ -70,6 +78,7 @@ class Setting:
     rehearsal: bool = False
     workers: int = 8
     grace: float = GRACE
+    foretold: Foretold = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

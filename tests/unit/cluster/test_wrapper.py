@@ -42,7 +42,13 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
     "list": (
         ("v1", "ConfigMap", "n"),
         {"label_selector": "x=y", "field_selector": "z=a", "metadata_only": True},
-        Call("list", "v1", "ConfigMap", namespace="n"),
+        Call(
+            "list",
+            "v1",
+            "ConfigMap",
+            namespace="n",
+            how=(("field_selector", "z=a"), ("label_selector", "x=y"), ("metadata_only", True)),
+        ),
     ),
     "apply": ((OBJECT,), {"force": True, "dry_run": True}, Call("apply", *A, OBJECT, dry_run=True)),
     "create": ((OBJECT,), {"dry_run": False}, Call("create", *A, OBJECT)),

@@ -73,7 +73,8 @@ class _Deployment:
         self._desired = desired_of(release, scope_of(task.cluster))
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        self._migrating = Migrating.usable(task).over(self._desired.components, release)
+        migrating = Migrating.usable(task).as_planned(self._record)
+        self._migrating = migrating.over(self._desired.components, release)
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,

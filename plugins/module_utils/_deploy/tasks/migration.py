@@ -89,7 +89,7 @@ def _migrate(task: Task) -> Result:
     stopping = Stopping(task, record)
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
-    migrating = migrating_of(task, overlay or task.cluster)
+    migrating = migrating_of(task, overlay or task.cluster).as_planned(record)
     wanted = chosen(migrating, params, (params["id"],) if params["id"] else ())
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)

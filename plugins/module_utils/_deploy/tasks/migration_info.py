@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import (
     chosen,
@@ -23,7 +24,7 @@ def migration_info(task: Task) -> Result:
     migrating = migrating_of(task, task.cluster)
     wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
     runs = read_runs(task.cluster)
-    verdicts = migrating.check_these(wanted, task.cluster)
+    verdicts = migrating.check_these(wanted, SharedReads(task.cluster))
     return {
         "changed": False,
         "migrations": [

@@ -36,6 +36,7 @@ def plan(task: Task) -> Result:
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
+        strict=params["strict"],
     )
     made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
     if made.blockers:
@@ -85,6 +86,7 @@ DEFINITION = TaskDefinition(
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
         "prune": {"type": "bool", "default": False},
+        "strict": {"type": "bool", "default": False},
         **WAY_SPEC,
         **KEPT_SPEC,
     },

@@ -59,6 +59,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 SECONDS_TO_SERVE = 60.0
@@ -146,6 +147,7 @@ def _begin(task: Task) -> Result:
         "components": taking_part,
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
+        "migrations": foretold_of(plan["migrations"]),
     }
     if plan["alone"]:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
