@@ -342,8 +342,8 @@ plan:
           type: bool
         requests:
           description:
-            - How often the check called the cluster. More than three are warned of. What another migration had
-              asked for before counts too, though it costs no request.
+            - How often the check called the cluster. More than three are warned of. What another migration
+              had asked for before counts too, though it costs no request.
           type: int
           sample: 1
         writes:

@@ -64,5 +64,6 @@ def _expensive(verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
         if one.requests > MOST_REQUESTS:
             yield (
                 f"the check of migration {one.id} called the cluster {one.requests} times, and"
-                f" {MOST_REQUESTS} have to do, as every deployment pays for it: one list is better than many gets"
+                f" {MOST_REQUESTS} have to do, as every deployment pays for it: one list is better than many"
+                f" gets"
             )
