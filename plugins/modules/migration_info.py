@@ -14,6 +14,8 @@ author:
 description:
   - Finds migrations, asks each whether the cluster needs it now, and tells when it last ran there.
   - Their checks only read.
+  - Without O(release) they are asked about what the cluster has, of which no manifests are at hand. What
+    belongs to a component that it lacks is not needed there.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.carrier
@@ -47,6 +49,12 @@ EXAMPLES = r"""
 - name: Look at all migrations
   kyma.lifecycle.migration_info:
     release: releases/2.11
+  register: found
+
+- name: Ask a fleet whether a migration may go; the playbook kyma.lifecycle.migrations makes a table of it
+  kyma.lifecycle.migration_info:
+    ids:
+      - logging/grow-loki-volume
   register: found
 
 - name: Tell which are needed
@@ -113,6 +121,10 @@ migrations:
       description: Why it stays for ever, or why no release can be named.
       type: str
       sample: ""
+    overdue:
+      description: Whether the release has reached RV(migrations[].remove_in).
+      type: bool
+      sample: false
     last_run:
       description:
         - The run in which it last had something to do, of those that are kept. Empty if there is none.

@@ -58,6 +58,11 @@ class ControllerMaterials(Materials):
         self._bundles = bundles
         self._catalog = catalog
 
+    @property
+    def has_release(self) -> bool:
+        """See Materials."""
+        return self._asked is not None
+
     def fingerprint(self) -> str:
         """See Materials."""
         return self._fingerprint

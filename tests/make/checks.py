@@ -16,7 +16,7 @@ from .command import read, run, shown
 from .environments import LINT, MAIN
 from .outcome import Outcome, failed, passed, together
 
-PACKAGES = ("module_utils", "plugin_utils", "modules", "action", "callback")
+PACKAGES = ("module_utils", "plugin_utils", "modules", "action", "callback", "filter")
 LINE_OF_IMPORTER = ("WARNING", "ERROR")
 
 

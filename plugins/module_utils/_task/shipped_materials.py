@@ -34,6 +34,11 @@ class ShippedMaterials(Materials):
         self._workdir = workdir
         self._bundle = bundle
 
+    @property
+    def has_release(self) -> bool:
+        """See Materials."""
+        return bool(self._workdir) and Path(self._workdir or "", self._bundle).exists()
+
     def fingerprint(self) -> str:
         """See Materials."""
         return self._release.digest

@@ -52,6 +52,11 @@ class AtHand:
 class Materials(ABC):
     """What comes from the controller: the release and the migrations, each read only when asked for."""
 
+    @property
+    def has_release(self) -> bool:
+        """Whether a release was named at all."""
+        return True
+
     @abstractmethod
     def fingerprint(self) -> str:
         """The digest of the release as it would be rendered; cheap, as nothing is parsed for it."""

@@ -77,6 +77,11 @@ class FakeMaterials(Materials):
     unreadable: bool = False
     read: list[str] = field(default_factory=list)
     others: tuple[Release, ...] = ()
+    named: bool = True
+
+    @property
+    def has_release(self) -> bool:
+        return self.named
 
     def at_hand(self) -> Sequence[AtHand]:
         return [

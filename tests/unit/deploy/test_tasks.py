@@ -307,6 +307,48 @@ def test_migration_info_tells_verdict_removal_and_the_last_run() -> None:
     assert (after["last_run"], after["last_state"]) == (someone.installation().last_run, "done")
 
 
+def test_migration_info_needs_no_release_to_tell_who_still_needs_what() -> None:
+    class Homeless(Labels):
+        """Relies on a component that is not there."""
+
+        component = "kiali"
+
+        def check(self, ctx: Context) -> Verdict:
+            return needed(ctx.components["kiali"].namespace)
+
+    class OfLogging(Labels):
+        """Looks at its component by the names of its objects alone."""
+
+        name = "looks"
+        remove_in = "2.9"
+
+        def check(self, ctx: Context) -> Verdict:
+            known = ctx.components["logging"]
+            return not_needed(f"{known.namespace} {len(known.objects)} {len(known.refs or ())} {ctx.release}")
+
+    someone = deployer(kyma())
+    someone.materials.classes = (Homeless, OfLogging)
+    someone.materials.named = False
+    someone.materials.unreadable = True
+    before = {one["id"]: one for one in someone.migration_info()["migrations"]}
+    assert {one["evidence"] for one in before.values()} == {
+        "the cluster has no component kiali",
+        "the cluster has no component logging",
+    }
+    someone.materials.unreadable = False
+    someone.materials.classes = ()
+    someone.deploy()
+    someone.materials.classes = (Homeless, OfLogging)
+    someone.materials.unreadable = True
+    with only_reads(memory(someone)):
+        told = someone.migration_info(ids=["logging/looks", "kiali/homeless"])
+    after = {one["id"]: one for one in told["migrations"]}
+    assert after["kiali/homeless"]["verdict"] == "not_needed"
+    count = len(someone.component_info(names=["logging"])["components"][0]["objects"])
+    assert after["logging/looks"]["evidence"] == f"kyma-system 0 {count} 2.9"
+    assert (after["logging/looks"]["overdue"], after["kiali/homeless"]["overdue"]) == (True, False)
+
+
 # run and run_info
 
 

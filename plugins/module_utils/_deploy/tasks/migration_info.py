@@ -5,40 +5,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import (
     chosen,
     migrating_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    NOT_NEEDED,
+    CheckResult,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
 
 
 def migration_info(task: Task) -> Result:
     """Ask migrations for their verdicts, and the runs when each last ran."""
-    migrating = migrating_of(task, task.cluster)
+    named = task.materials.has_release
+    migrating = migrating_of(task, task.cluster) if named else _over_deployed(task)
     wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
+    # What nothing is deployed of doesn't take part; its check may rely on what it would find.
+    asked = [one for one in wanted if named or one.component in (GLOBAL, *migrating.setting.components)]
+    verdicts = {one.id: one for one in migrating.check_these(asked, SharedReads(task.cluster))}
+    late = overdue(wanted, migrating.setting.release)
     runs = read_runs(task.cluster)
-    verdicts = migrating.check_these(wanted, SharedReads(task.cluster))
     return {
         "changed": False,
         "migrations": [
             {
-                **verdict.as_result(),
-                "description": (migration.__doc__ or "").strip().splitlines()[0],
-                "remove_in": migration.remove_in,
-                "keep": migration.keep,
-                **_last_run(runs, verdict.id),
+                **(verdicts.get(one.id()) or _of_nothing(one)).as_result(),
+                "description": (one.__doc__ or "").strip().splitlines()[0],
+                "remove_in": one.remove_in,
+                "keep": one.keep,
+                "overdue": one in late,
+                **_last_run(runs, one.id()),
             }
-            for migration, verdict in zip(wanted, verdicts, strict=True)
+            for one in wanted
         ],
         "searched": list(task.materials.migrations().searched),
     }
+
+
+def _over_deployed(task: Task) -> Migrating:
+    """The migrations over what the cluster has, of which nothing but the names of objects is known."""
+    migrating = Migrating.usable(task)
+    deployed = migrating.over_deployed(
+        read_installation(task.cluster), read_inventories(task.cluster).values(), _no_manifests
+    )
+    return replace(deployed, migrations=migrating.migrations)
+
+
+def _no_manifests(_component: str) -> Sequence[Object]:
+    return ()
+
+
+def _of_nothing(migration: type[Migration]) -> CheckResult:
+    evidence = f"the cluster has no component {migration.component}"
+    return CheckResult(
+        migration.id(),
+        migration.component,
+        migration.phase.value,
+        NOT_NEEDED,
+        evidence,
+        seconds=0.0,
+        requests=0,
+    )
 
 
 def _last_run(runs: list[Object], migration: str) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filter kyma.lifecycle.migration_table."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: migration_table
+short_description: Tells which clusters still need which migrations, as a table
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Makes one table of what M(kyma.lifecycle.migration_info) told of several clusters, and says at its end
+    which of them still need each migration.
+  - A cluster that could not be asked is told of, as nobody knows what it needs.
+options:
+  _input:
+    description:
+      - What each cluster's task told, or how it failed, by the cluster's name.
+    type: dict
+    required: true
+seealso:
+  - module: kyma.lifecycle.migration_info
+"""
+
+EXAMPLES = r"""
+- name: Show what all clusters told
+  run_once: true
+  vars:
+    names: "{{ ansible_play_hosts_all }}"
+    told: "{{ names | map('extract', hostvars, 'found') }}"
+  ansible.builtin.debug:
+    msg: "{{ dict(names | zip(told)) | kyma.lifecycle.migration_table }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The lines of the table.
+  type: list
+  elements: str
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+Told = Mapping[str, Any]
+
+HEAD = ("migration", "removal", "cluster", "verdict", "last ran", "seconds", "why")
+LONGEST_REASON = 120
+"""Characters of an evidence in the table."""
+
+
+def migration_table(clusters: Mapping[str, Told]) -> list[str]:
+    """See the documentation above.
+
+    Args:
+        clusters: results of ``migration_info`` by the cluster's name; ``failed``, ``unreachable`` or without
+            ``migrations`` where it could not be asked.
+    """
+    silent = {name: told for name, told in clusters.items() if not _answered(told)}
+    found = sorted(
+        ((one, name) for name, told in clusters.items() if name not in silent for one in told["migrations"]),
+        key=lambda pair: (pair[0]["id"], pair[1]),
+    )
+    rows = [HEAD, *(_row(one, name) for one, name in found)]
+    rows += [("?", "", name, "not known", "", "", _reason(told)) for name, told in silent.items()]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [*(line.rstrip() for line in lines), "", *_ends(found, list(silent))]
+
+
+def _answered(told: Told) -> bool:
+    return "migrations" in told and not told.get("failed") and not told.get("unreachable")
+
+
+def _row(one: Told, cluster: str) -> tuple[str, ...]:
+    verdict = str(one["verdict"] or "not known").replace("_", " ")
+    seconds = f"{one['last_seconds']:.1f}" if one["last_run"] else ""
+    removal = one["remove_in"] or "stays"
+    why = _short(str(one["evidence"] or one["error"]))
+    return one["id"], removal, cluster, verdict, one["last_run_at"] or "not recorded", seconds, why
+
+
+def _reason(told: Told) -> str:
+    return _short(str(told.get("msg") or "it was not asked"))
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
+
+
+def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[str]:
+    """For each migration, who still needs it: whether it may go."""
+    for identity in dict.fromkeys(one["id"] for one, _cluster in found):
+        told = [(one, cluster) for one, cluster in found if one["id"] == identity]
+        needing = [cluster for one, cluster in told if one["verdict"] in ("needed", "blocked")]
+        unknown = [*(cluster for one, cluster in told if not one["verdict"]), *silent]
+        parts = [f"needed by {', '.join(needing)}"] if needing else []
+        parts += [f"nobody knows of {', '.join(unknown)}"] if unknown else []
+        yield f"{identity}: {'; '.join(parts) or 'no cluster needs it'}"
+
+
+class FilterModule:
+    """Brings the filter to Ansible."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file, by name."""
+        return {"migration_table": migration_table}
