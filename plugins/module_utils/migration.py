@@ -208,8 +208,9 @@ class Migration(ABC):
         keep: why no version can be named, or why it can stay for ever.
         after: ids of migrations of the same component and phase that must be done before.
         on_failure: ``fail`` fails the component, ``warn`` makes a warning of it.
-        timeout: seconds that ``check`` and ``run`` may each take.
-        irreversible: what of it can't be undone and why, or empty.
+        timeout: seconds that ``check``, ``run`` and ``undo`` may each take.
+        irreversible: what of it can't be undone and why, or empty. Undoing leaves that alone and says why.
+        irreversible_kinds: the kinds of objects that this is about; without any, all that it writes.
     """
 
     component: ClassVar[str]
@@ -221,6 +222,7 @@ class Migration(ABC):
     on_failure: ClassVar[str] = "fail"
     timeout: ClassVar[float] = 300.0
     irreversible: ClassVar[str] = ""
+    irreversible_kinds: ClassVar[tuple[str, ...] | list[str]] = ()
 
     @classmethod
     def id(cls) -> str:
@@ -234,6 +236,22 @@ class Migration(ABC):
     @abstractmethod
     def run(self, ctx: Context) -> None:
         """Bring the cluster there. Must be safe to run again from any point at which it was ended."""
+
+    def undo(self, ctx: Context) -> None:
+        """Undo what no journal can restore; most migrations need none of it.
+
+        Every write of ``run`` is journaled, and undoing a migration brings back field by field what was there
+        before. This is for the rest: a command in a container, data, what lies outside of the cluster. It is
+        called after the journal has restored what it could, even if that was nothing, and as long as a
+        release ships the migration; not again once it has succeeded. It gets the cluster as ``run`` does,
+        and must be safe to call again from any point at which it was ended.
+        """
+        ctx.log.info("there is nothing to undo but what the journal restores")
+
+    @classmethod
+    def has_own_undo(cls) -> bool:
+        """Whether there is something to undo that no journal can restore."""
+        return cls.undo is not Migration.undo
 
 
 def kebab_case(class_name: str) -> str:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One migration at work in a thread of its own: check, run, check again."""
+"""One migration at work in a thread of its own: check, run, check again; or undo."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
@@ -47,6 +47,11 @@ LONGEST_MANAGER = 128
 TICK = 0.1
 """Seconds after which whoever waits looks whether the run was cancelled."""
 
+CHECK = "check"
+RUN = "run"
+UNDO = "undo"
+"""What may be wanted of a migration: its verdict alone, that it runs if it is needed, or its own ``undo``."""
+
 T = TypeVar("T")
 
 
@@ -60,19 +65,19 @@ class Attempt:
     Args:
         migration: the class.
         setting: what all migrations share.
-        only_check: whether the verdict is all that is wanted.
+        wanted: ``CHECK``, ``RUN`` or ``UNDO``.
         on_end: called once when it has ended.
     """
 
     def __init__(
-        self, migration: type[Migration], setting: Setting, *, only_check: bool, on_end: Callable[[], None]
+        self, migration: type[Migration], setting: Setting, *, wanted: str, on_end: Callable[[], None]
     ) -> None:
         self.id = migration.id()
         self.outcome: Outcome | None = None
-        self.step = "check"
+        self.step = CHECK
         self._class = migration
         self._setting = setting
-        self._only_check = only_check
+        self._wanted = wanted
         self._on_end = on_end
         self._meter = Meter()
         self._redactor = Redactor()
@@ -91,7 +96,8 @@ class Attempt:
     def start(self) -> None:
         """Start to work; never blocks."""
         self._started = time.monotonic()
-        self._begin("check", read_only=True)
+        step = UNDO if self._wanted == UNDO else CHECK
+        self._begin(step, read_only=step == CHECK)
         # A daemon, as a thread that was given up must not keep the process alive.
         threading.Thread(target=self._work, name=f"migration {self.id}", daemon=True).start()
 
@@ -132,17 +138,19 @@ class Attempt:
 
     def _steps(self) -> tuple[str, str]:
         migration = self._class()
+        if self._wanted == UNDO:
+            return self._undo(migration)
         verdict = self._ask(migration)
         if changed := self._held_to_plan(verdict.state):
             return FAILED, changed
         if verdict.state == "blocked":
             return BLOCKED, f"blocked: {verdict.evidence}"
-        if verdict.state == NOT_NEEDED or self._only_check:
+        if verdict.state == NOT_NEEDED or self._wanted == CHECK:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
         self._setting.progress(self.id, "running", self._evidence)
-        self._next("run", read_only=False)
+        self._next(RUN, read_only=False)
         self._wrote = True
         migration.run(self._context())
         self._next("check after run", read_only=True)
@@ -163,12 +171,18 @@ class Attempt:
             self._setting.cancel(f"migration {self.id}: {changed}")
         return changed
 
+    def _undo(self, migration: Migration) -> tuple[str, str]:
+        self._wrote = True
+        migration.undo(self._context())
+        self._must_be_in_time()
+        return (WARNED if self._warnings else DONE), ""
+
     def _ask(self, migration: Migration) -> Verdict:
         verdict: object = migration.check(self._context())
         self._must_be_in_time()
         if not (isinstance(verdict, Verdict) and verdict.state in (NEEDED, NOT_NEEDED, BLOCKED)):
             raise LifecycleError(f"its check returned {verdict!r} instead of needed, not_needed or blocked")
-        if self.step == "check":
+        if self.step == CHECK:
             self._verdict = verdict.state
             self._evidence = self._redactor.clean(verdict.evidence)
         return verdict
@@ -221,8 +235,7 @@ class Attempt:
 
     def _context(self) -> Context:
         setting, gate = self._setting, self._gate
-        manager = f"{FIELD_MANAGER}/{self.id}"[:LONGEST_MANAGER]
-        metered = MeteredCluster(setting.cluster.with_field_manager(manager), self._meter)
+        metered = MeteredCluster(self._cluster(gate), self._meter)
 
         def cancelled() -> bool:
             return gate.is_shut or setting.cancelled()
@@ -258,6 +271,21 @@ class Attempt:
             sleep=sleep,
             rehearsal=setting.rehearsal,
         )
+
+    def _cluster(self, gate: Gate) -> Cluster:
+        manager = f"{FIELD_MANAGER}/{self.id}"[:LONGEST_MANAGER]
+        cluster = self._setting.cluster.with_field_manager(manager)
+        if self._setting.journal is None or self.step != RUN:
+            return cluster
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+            JournalingCluster,
+            Writer,
+        )
+
+        migration = self._class
+        writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)
+        # Guarded on its inner side, too: the gate may have been shut while a write was journaled.
+        return JournalingCluster(GuardedCluster(cluster, gate, self._redactor), self._setting.journal, writer)
 
     def _skip(self, seconds: float, remaining: float) -> None:
         # Time passes for the migration alone: a loop that waits for what no rehearsal brings comes to an end.

@@ -9,7 +9,13 @@ import queue
 import time
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import TICK, Attempt
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import (
+    CHECK,
+    RUN,
+    TICK,
+    UNDO,
+    Attempt,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     CANCELLED,
     NOT_NEEDED,
@@ -29,7 +35,7 @@ def check(migrations: Sequence[type[Migration]], setting: Setting) -> list[Check
     Returns:
         One result each, in their order; what goes wrong with one stands in its result.
     """
-    outcomes = _Work(migrations, setting, only_check=True).through()
+    outcomes = _Work(migrations, setting, CHECK).through()
     return [
         CheckResult(
             id=outcome.id,
@@ -56,15 +62,24 @@ def run(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcome
     Returns:
         One outcome each, in their order; nothing is raised for what goes wrong with one.
     """
-    return _Work(migrations, setting, only_check=False).through()
+    return _Work(migrations, setting, RUN).through()
+
+
+def undo(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcome]:
+    """Call what migrations have to undo by themselves, one after the other, the last first.
+
+    Returns:
+        One outcome each, in that order; nothing is raised for what goes wrong with one.
+    """
+    return [outcome for one in reversed(migrations) for outcome in _Work([one], setting, UNDO).through()]
 
 
 class _Work:
     """Migrations at work: a thread each, watched over by the one that called."""
 
-    def __init__(self, migrations: Sequence[type[Migration]], setting: Setting, *, only_check: bool) -> None:
+    def __init__(self, migrations: Sequence[type[Migration]], setting: Setting, wanted: str) -> None:
         self._setting = setting
-        self._only_check = only_check
+        self._wanted = wanted
         self._order = [migration.id() for migration in migrations]
         self._waiting = {migration.id(): migration for migration in migrations}
         self._active: dict[str, Attempt] = {}
@@ -100,7 +115,9 @@ class _Work:
 
     def _start_what_may(self) -> None:
         for one, migration in list(self._waiting.items()):
-            before = [] if self._only_check else [other for other in migration.after if other in self._order]
+            before = (
+                [other for other in migration.after if other in self._order] if self._wanted == RUN else []
+            )
             ended = [self._outcomes[other] for other in before if other in self._outcomes]
             failed = [outcome.id for outcome in ended if not outcome.succeeded]
             if failed:
@@ -111,7 +128,7 @@ class _Work:
                 attempt = Attempt(
                     migration,
                     self._setting,
-                    only_check=self._only_check,
+                    wanted=self._wanted,
                     on_end=lambda: self._wake.put(None),
                 )
                 self._active[one] = attempt
@@ -147,6 +164,6 @@ class _Work:
 
     def _note(self, outcome: Outcome) -> None:
         self._outcomes[outcome.id] = outcome
-        if not self._only_check and outcome.state != NOT_NEEDED:
+        if self._wanted != CHECK and outcome.state != NOT_NEEDED:
             detail = outcome.error or f"in {outcome.seconds:.1f} s"
             self._setting.progress(outcome.id, outcome.state, detail)

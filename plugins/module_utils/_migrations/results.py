@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal
 
 NEEDED = "needed"
 NOT_NEEDED = "not_needed"
@@ -64,6 +67,7 @@ class Setting:
         workers: how many migrations are at work at once.
         grace: seconds that what is in flight gets after a cancellation.
         foretold: what the plan said of those that a run is held to, by id; empty where there is no plan.
+        journal: where what they write is kept, so that it can be undone; None where it isn't.
     """
 
     cluster: Cluster
@@ -79,6 +83,7 @@ class Setting:
     workers: int = 8
     grace: float = GRACE
     foretold: Foretold = field(default_factory=dict)
+    journal: Journal | None = None
 
 
 @dataclass(frozen=True)

@@ -70,13 +70,16 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
     if inspect.isabstract(cls):
         missing = " and ".join(sorted(cls.__abstractmethods__))
         yield f"it lacks {missing} (a class that is only a base for others has a name that begins with _)"
-    for name in ("check", "run"):
-        if inspect.iscoroutinefunction(getattr(cls, name)):
+    for name in ("check", "run", "undo"):
+        method = getattr(cls, name)
+        if not callable(method):
+            yield f"{name} must be a function, not {method!r}"
+        elif inspect.iscoroutinefunction(method):
             yield f"{name} must be a plain function, not async"
     if not (cls.__dict__.get("__doc__") or "").strip():
         yield "it has no docstring: its first line says what the migration brings about"
     yield from _of_retirement(cls)
-    if _after(cls) is None:
+    if _texts(cls.after) is None:
         yield f"after must be a list of ids, not {cls.after!r}"
     if cls.on_failure not in ON_FAILURE:
         yield f"on_failure must be one of {', '.join(ON_FAILURE)}, not {cls.on_failure!r}"
@@ -85,6 +88,10 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
         yield f"timeout must be a number of seconds above 0, not {timeout!r}"
     if not _is_text(cls.irreversible):
         yield f"irreversible must be a text, not {cls.irreversible!r}"
+    if _texts(cls.irreversible_kinds) is None:
+        yield f"irreversible_kinds must be a list of kinds, not {cls.irreversible_kinds!r}"
+    elif cls.irreversible_kinds and not cls.irreversible:
+        yield "it has irreversible_kinds, and irreversible does not say why they can't be undone"
 
 
 def _of_id(cls: type[Migration]) -> Iterator[str]:
@@ -128,7 +135,7 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
     for own_id, candidate in by_id.items():
         cls = candidate.migration
         graph[own_id] = []
-        for other_id in _after(cls) or ():
+        for other_id in _texts(cls.after) or ():
             other = by_id.get(other_id)
             if other is None:
                 yield candidate.problem(f"after names {other_id!r}, and there is no such migration")
@@ -163,10 +170,9 @@ def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterato
             return
 
 
-def _after(cls: type[Migration]) -> list[str] | None:
-    after: Any = cls.after
-    if isinstance(after, (list, tuple)) and all(isinstance(one, str) for one in after):
-        return list(after)
+def _texts(value: object) -> list[str] | None:
+    if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+        return list(value)
     return None
 
 

@@ -53,6 +53,7 @@ class GrowLokiVolume(Migration):
     name = "grow-loki-volume"
     remove_in = "2.12"
     irreversible: ClassVar[str] = "A volume that has grown can't shrink."
+    irreversible_kinds = ("PersistentVolumeClaim",)
 
     def check(self, ctx: Context) -> Verdict:
         """Needed where a claim requests less than the release wants; blocked where it can't grow."""

@@ -161,6 +161,9 @@ GOOD = {"component": '"logging"', "phase": "Phase.PRE", "remove_in": '"9.9"'}
         ({"timeout": '"5"'}, "timeout must be"),
         ({"name": '"a/b"'}, "name must consist of"),
         ({"irreversible": "True"}, "irreversible must be a text"),
+        ({"irreversible": "'x'", "irreversible_kinds": "'Secret'"}, "irreversible_kinds must be a list"),
+        ({"irreversible_kinds": "['Secret']"}, "irreversible does not say why"),
+        ({"undo": "'by hand'"}, "undo must be a function, not 'by hand'"),
     ],
 )
 def test_what_is_wrong_with_a_class_is_told_with_file_and_line(
