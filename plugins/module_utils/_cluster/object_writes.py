@@ -40,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import (
     Fault,
     misfits,
+    with_defaults,
     without_unknown,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import (
@@ -88,8 +89,7 @@ class Write:
         ref = ref_of(new)
         if self.kind.has_status:
             new.pop("status", None)
-        if self.kind.schema:
-            new = without_unknown(new, self.kind.schema)
+        new = self._completed(new)
         self._refuse_misfits(new, f"create {ref}", apply=False)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version)
         return self._finished(None, new, {owner: fields_of(new, shapes_of(self.kind))}, f"create {ref}")
@@ -107,7 +107,8 @@ class Write:
         if self.kind.has_status:
             wanted.pop("status", None)
         shapes = shapes_of(self.kind)
-        self._refuse_misfits(wanted, action, apply=True)
+        schema = self.kind.schema
+        self._refuse_misfits(with_defaults(wanted, schema) if schema else wanted, action, apply=True)
         if duplicates := duplicates_in(wanted, shapes):
             raise self._untypeable(wanted, action, duplicates[0])
         intended = fields_of(wanted, shapes)
@@ -118,13 +119,14 @@ class Write:
                     f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
                 )
                 raise self._modified(ref_of(wanted), action, message)
-            return self._finished(None, wanted, {writer: intended}, action)
+            return self._finished(None, self._completed(wanted), {writer: intended}, action)
         self._refuse_other_version(live, wanted, action)
         owners = owners_of(live)
         others = frozenset[tuple[str, ...]]().union(*(f for m, f in owners.items() if m != writer))
         dropped = owners.get(writer, frozenset()) - intended
         new = pruned(merged(live, wanted, shapes), dropped, others | intended, shapes)
         new["apiVersion"] = self.kind.resource.api_version
+        new = self._completed(new)
         change = change_between(live, new, shapes)
         if not force and (found := conflicts(owners, writer, change)):
             raise api_error(action, 409, dict(conflict_status(found)))
@@ -154,14 +156,20 @@ class Write:
         elif self.kind.has_status:
             new.pop("status", None)
             new |= {"status": live["status"]} if "status" in live else {}
-        if self.kind.schema:
-            new = without_unknown(new, self.kind.schema)
+        new = self._completed(new)
         self._refuse_misfits(new, action, apply=False)
         shapes = shapes_of(self.kind)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
         change = change_between(live, new, shapes)
         owners = after_update(owners_of(new), owner, change)
         return self._finished(live, new, owners, action, owner if any(change) else None)
+
+    def _completed(self, new: Object) -> Object:
+        """A custom resource as its schema makes it: with defaults, and without what it doesn't have."""
+        if not self.kind.schema:
+            return new
+        completed: Object = with_defaults(without_unknown(new, self.kind.schema), self.kind.schema)
+        return completed
 
     def _normal(self, obj: Object) -> Object:
         """A copy as the server decodes it: no nulls, no namespace where there can't be one, no stringData."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a custom resource fits its CRD: fields, types, required and enumerated values, and no more.
+"""Whether a custom resource fits its CRD: fields, types, required and enumerated values, no more; defaults.
 
 Formats, patterns, bounds and CEL rules are the server's business: what passes here may still be refused.
 """
@@ -12,6 +12,8 @@ import json
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 
 Schema = Mapping[str, Any]
 
@@ -104,6 +106,23 @@ def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
         elif node is not None:
             kept[name] = without_unknown(child, node, root=False)
     return kept
+
+
+def with_defaults(value: Any, schema: Schema) -> Any:
+    """The value with the defaults of its schema where it has nothing, as the server fills them in."""
+    if isinstance(value, list):
+        return [with_defaults(item, schema.get("items") or {}) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    fields = schema.get("properties") or {}
+    missing = {
+        name: copied(node["default"])
+        for name, node in fields.items()
+        if "default" in node and value.get(name) is None
+    }
+    return {
+        name: with_defaults(child, _child(schema, name) or {}) for name, child in {**value, **missing}.items()
+    }
 
 
 def leaves_to_server(value: Any, schema: Schema) -> bool:

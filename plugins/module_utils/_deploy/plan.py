@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -298,20 +298,31 @@ class Plan:
         return {one.name: [entry_to(entry) for entry in one.noted] for one in self.components if one.noted}
 
     def diff(self) -> list[dict[str, str]]:
-        """Everything that would be written, as an Ansible diff; that of later hops is provisional."""
+        """Everything that would be written, as an Ansible diff; that of later hops is provisional.
+
+        It is in the order of the run, so that what is written several times goes from state to state.
+        """
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 
-        changes: list[ObjectChange] = []
-        for migration in self.migrations:
-            changes += migration.writes
-        for component in self.components:
-            changes += component.changes
-        diffs = [diff_of(change.before, change.after) for change in changes]
+        diffs = [diff_of(change.before, change.after) for change in self._changes_in_turn()]
         for plan in self.later:
             for one in plan.diff():
                 headers = {key: f"{one[key]} ({plan.version}, provisional)" for key in _HEADERS}
                 diffs.append({**one, **headers})
         return diffs
+
+    def _changes_in_turn(self) -> Iterator[ObjectChange]:
+        yield from self._written_by("global", "pre")
+        for component in self.components:
+            yield from self._written_by(component.name, "pre")
+            yield from component.changes
+            yield from self._written_by(component.name, "post")
+        yield from self._written_by("global", "post")
+
+    def _written_by(self, component: str, phase: str) -> Iterator[ObjectChange]:
+        for migration in self.migrations:
+            if (migration.component, migration.phase) == (component, phase):
+                yield from migration.writes
 
 
 _HEADERS = ("before_header", "after_header")
