@@ -81,6 +81,7 @@ class Workplace:
         recorded: whether the cluster keeps our records, so that inventories can be written.
         autoscaled: what autoscalers of the release and of the cluster target.
         defined: the kinds that came with this run, so that no plan could ask the server about them.
+        applied: is told the name of each component that is applied, healthy or not yet.
     """
 
     cluster: Cluster
@@ -98,6 +99,7 @@ class Workplace:
     recorded: bool = True
     autoscaled: frozenset[Target] = frozenset()
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
+    applied: Callable[[str], None] = lambda _name: None
 
 
 class _Stopped(Exception):
@@ -130,6 +132,7 @@ class ComponentWork:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
             intent = self._measured("apply", self._apply)
+            self._place.applied(self._component.name)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))
             self._complete(intent)

@@ -15,7 +15,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
     Target,
     is_autoscaler,
@@ -127,10 +126,12 @@ def complete(
     others own is left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of what an
     autoscaler targets.
     """
-    obj = copied(manifest)
+    # What is left as it stands is shared with the manifest: neither is ever changed.
+    obj = {key: value for key, value in manifest.items() if key != "status"}
+    obj["metadata"] = {
+        key: value for key, value in manifest["metadata"].items() if key != "creationTimestamp"
+    }
     meta = obj["metadata"]
-    meta.pop("creationTimestamp", None)
-    obj.pop("status", None)
     scope = namespaced(obj["apiVersion"], obj["kind"])
     if scope is True:
         meta["namespace"] = meta.get("namespace") or namespace
@@ -141,7 +142,7 @@ def complete(
     if obj["kind"] == "ClusterRole" and obj.get("aggregationRule"):
         obj.pop("rules", None)
     if is_scaled(obj, scaled) and isinstance(obj.get("spec"), dict):
-        obj["spec"].pop("replicas", None)
+        obj["spec"] = {key: value for key, value in obj["spec"].items() if key != "replicas"}
     return obj
 
 

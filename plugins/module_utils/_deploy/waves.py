@@ -91,20 +91,43 @@ def longest_first(wave: Sequence[str], objects: Mapping[str, Sequence[Object]]) 
 
     Where fewer can be at work than there are, the one that takes longest decides when all are done (the rule
     of the longest processing time, Graham 1969). Known beforehand is how long a workload has to be ready
-    before it counts as available, and that a Job has to run to its end.
+    before it counts as available, that the Pods of a StatefulSet come one after the other, that a Job has to
+    run to its end, and how much there is to apply.
 
     Args:
         wave: names of components.
         objects: what each of them consists of.
     """
-    return sorted(wave, key=lambda name: max(map(_patience, objects[name]), default=(0, False)), reverse=True)
+    return sorted(wave, key=lambda name: (_longest(objects[name]), len(objects[name])), reverse=True)
 
 
-def _patience(obj: Object) -> tuple[int, bool]:
-    """How many seconds an object takes at least, and whether it takes more than that."""
+def with_head_start(wave: Sequence[str], objects: Mapping[str, Sequence[Object]]) -> frozenset[str]:
+    """Which components of a wave should have the server to themselves for as long as they are applied.
+
+    Those are the ones that have to be ready for the longest time before they count as available: nothing
+    makes that time shorter, so every moment that others delay its begin delays the end of the wave.
+    Arguments as for :func:`longest_first`.
+    """
+    seconds = {name: _longest(objects[name])[0] for name in wave}
+    longest = max(seconds.values(), default=0)
+    return frozenset(name for name in wave if seconds[name] == longest > 0)
+
+
+def _longest(objects: Sequence[Object]) -> tuple[int, int]:
+    return max(map(_patience, objects), default=(0, 0))
+
+
+def _patience(obj: Object) -> tuple[int, int]:
+    """How many seconds an object takes at least, and how many things have to happen one after the other."""
     spec = obj.get("spec")
-    seconds = spec.get("minReadySeconds") if isinstance(spec, dict) else None
-    return (seconds if isinstance(seconds, int) else 0), obj["kind"] == "Job"
+    if not isinstance(spec, dict):
+        return 0, 0
+    seconds, replicas = (
+        value if isinstance(value, int) else 0 for value in map(spec.get, ("minReadySeconds", "replicas"))
+    )
+    if obj["kind"] == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel":
+        return seconds, replicas
+    return seconds, 1 if obj["kind"] == "Job" else 0
 
 
 def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[Stage]:

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_autoscaled,
@@ -53,6 +54,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     longest_first,
     needs_problems,
     waves_of,
+    with_head_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
@@ -92,8 +94,10 @@ class _Deployment:
             recorded=recorded,
             defined=self._defined(),
             autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
+            applied=lambda name: self._head_start.applied(name),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
+        self._head_start = HeadStart(())
 
     def _defined(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
@@ -136,6 +140,7 @@ class _Deployment:
         objects = {name: component.objects for name, component in self._desired.components.items()}
         for wave in waves:
             workers = int(self._task.params["workers"])
+            self._head_start = HeadStart(with_head_start(wave, objects))
             for outcome in side_by_side(self._one, longest_first(wave, objects), workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
@@ -178,6 +183,13 @@ class _Deployment:
             note(self._task.cluster, self._run, {"components": {name: kept}})
 
     def _one(self, name: str) -> ComponentOutcome:
+        self._head_start.wait(name)
+        try:
+            return self._worked_on(name)
+        finally:
+            self._head_start.applied(name)
+
+    def _worked_on(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
             entry = self._desired.components[name].entry

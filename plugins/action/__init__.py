@@ -1,0 +1,13 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The carriers of the modules of the same names.
+
+Ansible imports this package before the first of them, so what is set up here holds for all they import.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.bytecode import use_cached_bytecode
+
+use_cached_bytecode()
