@@ -1,0 +1,68 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where migrations are proved: an API server that can be brought to a state again and again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Reaction
+
+
+class ApiServer(ABC):
+    """An API server that a test may fill and empty.
+
+    Attributes:
+        waits: whether time passes there, and controllers need some; else sleeps are skipped.
+        chosen: paths of fields that the server chooses values for, so that they differ each time.
+        seconds: how long one step of a migration may take there unless the author says otherwise.
+    """
+
+    waits: bool = False
+    chosen: frozenset[str] = frozenset()
+    seconds: float = 10.0
+
+    @abstractmethod
+    def hold(
+        self, objects: Sequence[Object], crds: Sequence[Object] = (), reactions: Sequence[Reaction] = ()
+    ) -> Cluster:
+        """A cluster that holds these objects, and nothing else of what tests have made there.
+
+        Args:
+            objects: what is there, as if the deployer had applied it. A status is kept.
+            crds: the definitions of their kinds.
+            reactions: what stands for controllers where none are at work.
+        """
+
+    @abstractmethod
+    def note(self, written: Mapping[Ref, str]) -> None:
+        """Learn of objects that a migration has written, each with its apiVersion: they go, too."""
+
+    def eventually(self, look: Callable[[], Iterable[str]]) -> list[str]:
+        """What is still wrong, once it has had the time that things take there."""
+        return list(look())
+
+    @abstractmethod
+    def close(self) -> None:
+        """Remove all that tests have made there."""
+
+
+class InMemory(ApiServer):
+    """A new cluster in memory each time: milliseconds."""
+
+    def hold(
+        self, objects: Sequence[Object], crds: Sequence[Object] = (), reactions: Sequence[Reaction] = ()
+    ) -> Cluster:
+        cluster = MemoryCluster(*crds, *objects)
+        for reaction in reactions:
+            cluster.on_write(reaction)
+        return cluster
+
+    def note(self, written: Mapping[Ref, str]) -> None:
+        """Nothing outlives a test."""
+
+    def close(self) -> None:
+        """There is nothing to remove."""

@@ -1,0 +1,195 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One attempt at a migration, made by the engine that makes it in earnest, and watched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    TIMEOUT,
+    Setting,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Component,
+    Context,
+    Migration,
+    Verdict,
+    needed,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
+    Fault,
+    RecordedCluster,
+    Recording,
+)
+
+
+class Overslept(LifecycleError):
+    """A migration waits for something that does not happen."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a migration finds around it, apart from the cluster.
+
+    Attributes:
+        components: of the release, by name.
+        release, profile, variables: as in :class:`~..migration.Context`.
+        seconds: how long a step may take.
+        waits: whether sleeps take time; else they are skipped, and count against the migration's timeout.
+    """
+
+    components: Mapping[str, Component]
+    release: str
+    profile: str
+    variables: Mapping[str, Any]
+    seconds: float
+    waits: bool
+
+
+@dataclass
+class Attempt:
+    """What came of one attempt.
+
+    Attributes:
+        recording: what it asked of the cluster.
+        verdicts: what ``check`` said, each time it was asked.
+        error: what went wrong in ``check`` or ``run``, for people, or empty.
+        ran: whether ``run`` was begun.
+        in_time: whether each step ended by itself.
+    """
+
+    recording: Recording
+    verdicts: list[Verdict] = field(default_factory=list)
+    error: str = ""
+    ran: bool = False
+    in_time: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """What the first check said; empty where it said nothing."""
+        return self.verdicts[0].state if self.verdicts else ""
+
+    @property
+    def reason(self) -> str:
+        """Its first verdict with its evidence, for people."""
+        return f"{self.verdict} ({self.verdicts[0].evidence!r})" if self.verdicts else "nothing"
+
+
+def checked(migration: type[Migration], cluster: Cluster, around: Surroundings) -> Attempt:
+    """Only ask for the verdict."""
+    attempt = Attempt(Recording())
+    [result] = engine.check([_watched(migration, attempt, around)], _setting(cluster, around))
+    if result.error:
+        _note_failure(attempt, result.error)
+    return attempt
+
+
+def attempted(
+    migration: type[Migration],
+    cluster: Cluster,
+    around: Surroundings,
+    *,
+    fault: Fault | None = None,
+    fault_at: int = 0,
+    rehearsal: bool = False,
+    unasked: bool = False,
+) -> Attempt:
+    """Check, run if it is needed, and check again.
+
+    Args:
+        migration: the class.
+        cluster: where.
+        around: what else it finds.
+        fault, fault_at: what happens to its call of that number, from 1.
+        rehearsal: whether the cluster keeps nothing.
+        unasked: run it whatever its check would say.
+    """
+    attempt = Attempt(Recording(fault, fault_at))
+    watched = _watched(migration, attempt, around, unasked=unasked)
+    [outcome] = engine.run([watched], replace(_setting(cluster, around), rehearsal=rehearsal))
+    attempt.in_time = outcome.state != TIMEOUT
+    if outcome.state == TIMEOUT or not (attempt.verdicts or unasked):
+        _note_failure(attempt, outcome.error)
+    return attempt
+
+
+def _setting(cluster: Cluster, around: Surroundings) -> Setting:
+    end = time.monotonic() + around.seconds
+
+    def progress(subject: str, state: str, detail: str = "") -> None:
+        """Nobody listens."""
+
+    return Setting(
+        cluster=cluster,
+        components=around.components,
+        release=around.release,
+        progress=progress,
+        profile=around.profile,
+        variables=around.variables,
+        remaining=lambda: max(0.0, end - time.monotonic()),
+    )
+
+
+def _note_failure(attempt: Attempt, error: str) -> None:
+    attempt.error = attempt.error or error
+
+
+def _watched(
+    migration: type[Migration], attempt: Attempt, around: Surroundings, *, unasked: bool = False
+) -> type[Migration]:
+    """The migration, with its cluster recorded, its sleeps skipped, and what it says noted."""
+
+    def check(self: Migration, ctx: Context) -> Verdict:
+        if unasked:
+            return needed("the test kit runs it unasked")
+        try:
+            verdict = migration.check(self, _context(ctx, attempt, around, float(migration.timeout)))
+        except BaseException as error:
+            _note_failure(attempt, f"its check failed: {describe(error, migration)}")
+            raise
+        if isinstance(verdict, Verdict):
+            attempt.verdicts.append(verdict)
+        return verdict
+
+    def run(self: Migration, ctx: Context) -> None:
+        attempt.ran = True
+        try:
+            migration.run(self, _context(ctx, attempt, around, float(migration.timeout)))
+        except BaseException as error:
+            _note_failure(attempt, f"its run failed: {describe(error, migration)}")
+            raise
+
+    body = {"check": check, "run": run, "__module__": migration.__module__, "__doc__": migration.__doc__}
+    return cast("type[Migration]", type(migration.__name__, (migration,), body))
+
+
+def _context(ctx: Context, attempt: Attempt, around: Surroundings, timeout: float) -> Context:
+    recorded = replace(ctx, cluster=RecordedCluster(ctx.cluster, attempt.recording))
+    if around.waits:
+        return recorded
+    slept = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal slept
+        ctx.sleep(0.0)
+        attempt.recording.must_live()
+        slept += seconds
+        if slept > timeout:
+            raise Overslept(
+                f"it slept for longer than its timeout of {timeout:g} s, waiting for something that nobody "
+                f"does in memory: let the test's `reactions` do what a controller does"
+            )
+
+    def remaining() -> float:
+        return max(0.0, timeout - slept) if ctx.remaining() > 0 else 0.0
+
+    return replace(recorded, sleep=sleep, remaining=remaining)

@@ -1,0 +1,160 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an author says of a migration and its states, and what all proofs of it share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import Reaction
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
+    Attempt,
+    Surroundings,
+    attempted,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.process_memory import (
+    process_memory,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
+    State,
+    differences,
+    read,
+    versions_of,
+)
+
+
+@dataclass
+class Case:
+    """A migration, the states around it, and an API server to prove it on.
+
+    Attributes:
+        migration: the class.
+        before, after: all objects that it is about, as they are before and after it.
+        server: where it is proved.
+        around: what else it finds.
+        stays: what has to be the same object all the time, at least with apiVersion, kind and metadata;
+            nothing else of it is looked at, unless it is in ``after``.
+        ignored: paths of fields that may differ.
+        crds: definitions of the kinds.
+        prepare: called with the cluster once ``before`` is there.
+        reactions: what stands for controllers in memory.
+        max_requests: how many requests a check may make.
+    """
+
+    migration: type[Migration]
+    before: Sequence[Object]
+    after: Sequence[Object]
+    server: ApiServer
+    around: Surroundings
+    stays: Sequence[Object] = ()
+    ignored: frozenset[str] = frozenset()
+    crds: Sequence[Object] = ()
+    prepare: Callable[[Cluster], None] | None = None
+    reactions: Sequence[Reaction] = ()
+    max_requests: int = 3
+    _versions: dict[Ref, str] = field(default_factory=dict)
+    _memory: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._memory = process_memory(self.migration)
+        self._versions = versions_of([*self.before, *self.after])
+
+    def start(self) -> Cluster:
+        """A cluster in the state ``before``."""
+        cluster = self.server.hold(copied(list(self.before)), self.crds, self.reactions)
+        if self.prepare:
+            self.prepare(cluster)
+        return cluster
+
+    def start_after(self) -> Cluster:
+        """A cluster that was in the state ``after`` from the first."""
+        return self.server.hold(copied(list(self.after)), self.crds, self.reactions)
+
+    def attempt(self, cluster: Cluster, **how: Any) -> Attempt:
+        """One attempt; what it has written belongs to the state from now on. See :func:`attempted`."""
+        done = attempted(self.migration, cluster, self.around, **how)
+        self._versions = {**done.recording.written, **self._versions}
+        self.server.note(done.recording.written)
+        return done
+
+    def remembered(self) -> list[str]:
+        """What the process remembers of all attempts so far, by the names of variables."""
+        now = process_memory(self.migration)
+        return [
+            name for name, value in now.items() if name not in self._memory or self._memory[name] != value
+        ]
+
+    def state(self, cluster: Cluster) -> State:
+        """All objects that this is about, as they are now."""
+        only_stays = versions_of(self.stays).keys() - versions_of(self.after).keys()
+        return read(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
+
+    def staying(self, cluster: Cluster) -> State:
+        """The objects that have to stay, as they are now."""
+        return read(cluster, versions_of(self.stays))
+
+    def compare(self, cluster: Cluster, wanted: State, name: str) -> list[str]:
+        """How the cluster differs from a state, once things have had the time to settle."""
+        return self.server.eventually(lambda: self.differences(self.state(cluster), wanted, name))
+
+    def differences(self, found: State, wanted: State, name: str) -> list[str]:
+        """How two states differ; see :func:`differences`."""
+        statuses = {ref_of(obj): obj["status"] for obj in self.after if "status" in obj}
+        return differences(
+            found,
+            wanted,
+            name=name,
+            ignored=self.ignored | self.server.chosen,
+            statuses=statuses if wanted is self.state_after else None,
+        )
+
+    @cached_property
+    def state_before(self) -> State:
+        """The state ``before`` as the API server has it, with the defaults that it fills in."""
+        return self.state(self.start())
+
+    @cached_property
+    def state_after(self) -> State:
+        """The state ``after`` as the API server has it, with the defaults that it fills in."""
+        return self.state(self.start_after())
+
+    @cached_property
+    def undisturbed(self) -> tuple[Attempt, State]:
+        """What comes of it where nothing happens to it: what all disturbed attempts have to come to."""
+        cluster = self.start()
+        done = self.attempt(cluster)
+        self.compare(cluster, self.state_after, "after")
+        return done, self.state(cluster)
+
+
+def surroundings(
+    migration: type[Migration],
+    before: Sequence[Mapping[str, Any]],
+    *,
+    components: Sequence[Component] | Mapping[str, Component],
+    release: str,
+    profile: str,
+    variables: Mapping[str, Any] | None,
+    seconds: float,
+    waits: bool,
+) -> Surroundings:
+    """What a migration finds; its own component is among the release's, unless the author gives some."""
+    known = components if isinstance(components, Mapping) else {one.name: one for one in components}
+    component = getattr(migration, "component", "")
+    if not known and component:
+        places = [place for obj in before if (place := (obj.get("metadata") or {}).get("namespace"))]
+        known = {component: Component(component, places[0] if places else "default")}
+    return Surroundings(known, release, profile, dict(variables or {}), seconds, waits)

@@ -1,0 +1,142 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster that records what is asked of it, and at whose Nth call the caller is killed or gets an error."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    Ref,
+    group_of,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+
+NO_REQUEST = ("resource", "server_version")
+"""Verbs that ask discovery, which is cached."""
+
+
+class Killed(BaseException):
+    """Stands for the end of the process: no ``Exception``, as nothing can be done about it."""
+
+
+class Fault(StrEnum):
+    """What happens to a call."""
+
+    KILLED_BEFORE = "killed before"
+    KILLED_AFTER = "killed after"
+    REFUSED = "failed by an error that came instead of the effect of"
+    ANSWER_LOST = "failed by an error that came instead of the answer to"
+
+    @property
+    def kills(self) -> bool:
+        """Whether the process ends with it."""
+        return self in (Fault.KILLED_BEFORE, Fault.KILLED_AFTER)
+
+    @property
+    def takes_effect(self) -> bool:
+        """Whether the call has its effect all the same."""
+        return self in (Fault.KILLED_AFTER, Fault.ANSWER_LOST)
+
+
+@dataclass
+class Recording:
+    """What was asked of a cluster.
+
+    Attributes:
+        fault: what happens to the call number ``fault_at`` (from 1), if to any.
+        calls: all requests, in order.
+        written: the objects that writes named and that were not refused, each with its apiVersion.
+        hit: whether the fault has happened.
+    """
+
+    fault: Fault | None = None
+    fault_at: int = 0
+    calls: list[Call] = field(default_factory=list)
+    written: dict[Ref, str] = field(default_factory=dict)
+    hit: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def must_live(self) -> None:
+        """Raise Killed where the process is gone."""
+        if self.hit and self.fault and self.fault.kills:
+            raise Killed
+
+    def begin(self, call: Call) -> bool:
+        """Note a request; whether the fault falls on it."""
+        with self._lock:
+            self.must_live()
+            self.calls.append(call)
+            if len(self.calls) != self.fault_at:
+                return False
+            self.hit = True
+            return True
+
+    def strike(self) -> None:
+        """Let the fault happen."""
+        self.must_live()
+        raise Unreachable("connection reset by peer (the test kit did that)")
+
+    def note_write(self, call: Call, answer: object) -> None:
+        """Note which object a write has named."""
+        if call.verb in ("apply", "create") and isinstance(answer, Mapping):
+            self.written[ref_of(answer)] = answer["apiVersion"]
+        elif call.writes and call.verb != "exec":
+            ref = Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
+            self.written[ref] = call.api_version
+
+    def told(self, number: int) -> str:
+        """A request for people, e.g. ``call 3 (patch ConfigMap shop/settings)``."""
+        return f"call {number} ({told(self.calls[number - 1])})"
+
+
+class RecordedCluster(ClusterWrapper):
+    """Another cluster, with its requests recorded, and perhaps one of them struck by a fault."""
+
+    def __init__(self, inner: Cluster, recording: Recording) -> None:
+        super().__init__(inner)
+        self._recording = recording
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        recording = self._recording
+        recording.must_live()
+        if call.verb in NO_REQUEST:
+            return ask()
+        struck = recording.begin(call)
+        if struck and recording.fault and not recording.fault.takes_effect:
+            recording.strike()
+        try:
+            answer = ask()
+        except Exception:
+            if struck:
+                recording.must_live()
+            raise
+        if call.writes:
+            recording.note_write(call, answer)
+        if struck:
+            recording.strike()
+        return answer
+
+    def watch(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Iterator[Event]:
+        if self._recording.begin(Call("watch", api_version, kind, namespace=namespace)):
+            self._recording.strike()
+        for event in self._inner.watch(api_version, kind, namespace, **how):
+            self._recording.must_live()
+            yield event
+
+
+def told(call: Call) -> str:
+    """A request for people, e.g. ``patch ConfigMap shop/settings``."""
+    dry = " (dry run)" if call.dry_run else ""
+    if not call.name:
+        return f"{call.verb} {call.kind}{' in ' + call.namespace if call.namespace else ''}{dry}"
+    return f"{call.verb} {Ref(group_of(call.api_version), call.kind, call.namespace or '', call.name)}{dry}"

@@ -1,0 +1,133 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""States of a cluster as a test means them, and how two of them differ, by field: pure but for one reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
+
+State = Mapping[Ref, "Object | None"]
+"""Objects by reference; None where there is none."""
+
+LONGEST_VALUE = 80
+"""Characters of a value that are shown."""
+
+
+def versions_of(objects: Iterable[Mapping[str, Any]]) -> dict[Ref, str]:
+    """By which apiVersion each object is read."""
+    return {ref_of(obj): obj["apiVersion"] for obj in objects}
+
+
+def read(cluster: Cluster, versions: Mapping[Ref, str]) -> State:
+    """The objects as they are now; what is being deleted counts as gone."""
+    found: dict[Ref, Object | None] = {}
+    for ref, api_version in versions.items():
+        obj = cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+        found[ref] = None if obj is None or obj["metadata"].get("deletionTimestamp") else obj
+    return found
+
+
+def differences(
+    found: State,
+    wanted: State,
+    *,
+    name: str,
+    ignored: Collection[str] = (),
+    statuses: Mapping[Ref, Mapping[str, Any]] | None = None,
+) -> list[str]:
+    """How what was found differs from what was wanted, each in a sentence for the author.
+
+    Args:
+        found: the state as it is.
+        wanted: the state as it has to be; what it doesn't name must not be there.
+        name: what the wanted state is called in the sentences.
+        ignored: paths of fields that may differ, with all below them; ``Kind:path`` for one kind alone.
+        statuses: of some objects, the fields of the status that are wanted.
+    """
+    lines: list[str] = []
+    for ref in dict.fromkeys((*wanted, *found)):
+        is_there, should_be = found.get(ref), wanted.get(ref)
+        if is_there is None and should_be is not None:
+            lines.append(f"{ref} is gone, and {name} has it")
+        elif is_there is not None and should_be is None:
+            lines.append(f"{ref} is there, and {name} does not have it")
+        elif is_there is not None and should_be is not None:
+            lines += _field_differences(ref, is_there, should_be, name, ignored)
+            lines += _status_differences(ref, is_there, (statuses or {}).get(ref) or {})
+    return lines
+
+
+def replaced(before: State, found: State) -> list[Ref]:
+    """The objects of ``before`` that are gone, or are others of the same name."""
+    return [ref for ref, obj in before.items() if obj is not None and _uid(found.get(ref)) != _uid(obj)]
+
+
+def incomplete(objects: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """What is wrong with the objects that an author gave."""
+    for number, obj in enumerate(objects, 1):
+        lacks = [key for key in ("apiVersion", "kind") if not obj.get(key)]
+        if not (obj.get("metadata") or {}).get("name"):
+            lacks.append("metadata.name")
+        if lacks:
+            yield f"object {number} of {name} lacks {' and '.join(lacks)}"
+    refs = [ref_of(obj) for obj in objects if (obj.get("metadata") or {}).get("name") and obj.get("kind")]
+    for ref in sorted({ref for ref in refs if refs.count(ref) > 1}):
+        yield f"{name} has {ref} twice"
+
+
+def _field_differences(
+    ref: Ref, found: Object, wanted: Object, name: str, ignored: Collection[str]
+) -> Iterator[str]:
+    for path, value, other in changed_values(_comparable(found), _comparable(wanted)):
+        if path == "apiVersion" or _is_ignored(ref.kind, path, ignored):
+            continue
+        if ref.kind == "Secret" and path.startswith(("data", "stringData")):
+            yield f"{ref}: {path} differs from {name} (the value of a Secret is not shown)"
+        else:
+            yield f"{ref}: {path} is {_told(value)}, and {name} has {_told(other, 'none')}"
+
+
+def _comparable(obj: Object) -> Object:
+    """An object without what a second object of the same content can't have in common with it."""
+    owners = obj["metadata"].get("ownerReferences")
+    if not owners:
+        return obj
+    nameless = [{**owner, "uid": ""} for owner in owners]
+    return {**obj, "metadata": {**obj["metadata"], "ownerReferences": nameless}}
+
+
+def _status_differences(ref: Ref, found: Object, wanted: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in wanted.items():
+        present = (found.get("status") or {}).get(key)
+        if present != value:
+            yield f"{ref}: status.{key} is {_told(present)}, and {value!r} is wanted"
+
+
+def _is_ignored(kind: str, path: str, ignored: Collection[str]) -> bool:
+    for one in ignored:
+        of_kind, colon, rest = one.partition(":") if re.match(r"[A-Z]\w*:", one) else ("", "", one)
+        if (not colon or of_kind == kind) and (path == rest or path.startswith((f"{rest}.", f"{rest}["))):
+            return True
+    return False
+
+
+def _told(value: object, none: str = "not there") -> str:
+    if value is None:
+        return none
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def _uid(obj: Object | None) -> str:
+    return str(obj["metadata"].get("uid")) if obj else ""

@@ -1,0 +1,226 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One good migration, and for each proof of the kit one that is as good but for what this proof is about."""
+
+from __future__ import annotations
+
+import base64
+from typing import ClassVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    ClusterError,
+    Context,
+    LifecycleError,
+    Migration,
+    Object,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+
+TOKEN = "correct horse"
+SHOP = "shop"
+
+
+def config_map(name: str = "settings", **data: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": SHOP},
+        "data": data,
+    }
+
+
+def secret(**data: str) -> Object:
+    encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "token", "namespace": SHOP},
+        "data": encoded,
+    }
+
+
+BEFORE = [config_map(color="red", token=TOKEN)]
+AFTER = [config_map(color="red"), secret(token=TOKEN)]
+
+
+class MoveToken(Migration):
+    """The token is in a Secret, and no more in a ConfigMap."""
+
+    component = "shop"
+    phase = Phase.PRE
+    name = "move-token"
+    remove_in = "9.9"
+    timeout = 20.0
+
+    def check(self, ctx: Context) -> Verdict:
+        if "token" in self.settings(ctx):
+            return needed("ConfigMap shop/settings has the token")
+        return not_needed("ConfigMap shop/settings has no token")
+
+    def run(self, ctx: Context) -> None:
+        token = self.settings(ctx).get("token")
+        if token is not None:
+            ctx.cluster.apply(secret(token=token))
+            self.forget(ctx)
+
+    def settings(self, ctx: Context) -> dict[str, str]:
+        found = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
+        data: dict[str, str] = (found or {}).get("data") or {}
+        return data
+
+    def forget(self, ctx: Context) -> None:
+        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": None}})
+
+
+class SaysTooLittle(MoveToken):
+    """The token is in a Secret."""
+
+    remove_in = ""
+
+
+class WritesInCheck(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        try:
+            ctx.cluster.apply(config_map("i-was-here"))
+        except LifecycleError:
+            ctx.log.info("it was worth a try")
+        return super().check(ctx)
+
+
+class LeavesTheTokenThere(MoveToken):
+    """The token is in a Secret, and in a ConfigMap of another name."""
+
+    def forget(self, ctx: Context) -> None:
+        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": None, "old": "a token"}})
+
+
+class AsksTooMuch(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        for name in ("a", "b", "c"):
+            ctx.cluster.get("v1", "ConfigMap", name, SHOP)
+        return super().check(ctx)
+
+
+class MakesTheConfigMapAnew(MoveToken):
+    """The token is in a Secret."""
+
+    def run(self, ctx: Context) -> None:
+        data = self.settings(ctx)
+        if token := data.pop("token", None):
+            ctx.cluster.apply(secret(token=token))
+            ctx.cluster.apply(config_map("kept", **data))
+            ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP)
+        kept = ctx.cluster.get("v1", "ConfigMap", "kept", SHOP)
+        if kept:
+            ctx.cluster.with_field_manager("kyma-lifecycle").apply(config_map(**kept["data"]))
+            ctx.cluster.delete("v1", "ConfigMap", "kept", SHOP)
+
+    def check(self, ctx: Context) -> Verdict:
+        if ctx.cluster.get("v1", "ConfigMap", "kept", SHOP):
+            return needed("ConfigMap shop/kept is there")
+        return super().check(ctx)
+
+
+class NeverSaysDone(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        self.settings(ctx)
+        return needed("one never knows")
+
+
+class RunsTwiceForMore(MoveToken):
+    """The token is in a Secret, and the color is as it was."""
+
+    def run(self, ctx: Context) -> None:
+        data = self.settings(ctx)
+        if "token" in data:
+            super().run(ctx)
+        else:
+            ctx.cluster.patch(
+                "v1", "ConfigMap", "settings", SHOP, {"data": {"color": data.get("color", "") + "!"}}
+            )
+
+
+class ForgetsBeforeItKnows(MoveToken):
+    """The token is in a Secret."""
+
+    def run(self, ctx: Context) -> None:
+        token = self.settings(ctx).get("token")
+        if token is None:
+            return
+        try:
+            self.forget(ctx)
+            ctx.cluster.apply(secret(token=token))
+        except ClusterError:
+            ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": token}})
+            raise
+
+
+class SwallowsErrors(MoveToken):
+    """The token is in a Secret."""
+
+    def run(self, ctx: Context) -> None:
+        token = self.settings(ctx).get("token")
+        if token is None:
+            return
+        try:
+            ctx.cluster.apply(secret(token=token))
+        except ClusterError as error:
+            ctx.log.warning(str(error))
+        self.forget(ctx)
+
+
+class RepeatsWhatMayHaveHappened(MoveToken):
+    """The token is in a Secret, and the settings know how often they have changed."""
+
+    def forget(self, ctx: Context) -> None:
+        def count() -> None:
+            changes = int(self.settings(ctx).get("changes", "0")) + 1
+            data = {"token": None, "changes": str(changes)}
+            ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": data})
+
+        ctx.retry(count)
+
+
+class Remembers(MoveToken):
+    """The token is in a Secret."""
+
+    seen: ClassVar[list[str]] = []
+
+    def check(self, ctx: Context) -> Verdict:
+        if not self.seen:
+            self.seen.append("a cluster")
+        return super().check(ctx)
+
+
+class CannotBeRehearsed(MoveToken):
+    """The token is in a Secret."""
+
+    def forget(self, ctx: Context) -> None:
+        if not ctx.rehearsal:
+            super().forget(ctx)
+
+
+class Oversleeps(MoveToken):
+    """The token is in a Secret, once nobody uses it."""
+
+    def run(self, ctx: Context) -> None:
+        while "token" in self.settings(ctx):
+            ctx.sleep(1.0)
+
+
+class Hangs(MoveToken):
+    """The token is in a Secret, at some time."""
+
+    def run(self, ctx: Context) -> None:
+        while not ctx.cancelled():
+            pass

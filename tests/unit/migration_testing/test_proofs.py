@@ -1,0 +1,166 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every proof of the kit catches what nobody else catches, and says it to a person."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import InMemory
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
+    Case,
+    surroundings,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
+    Disproved,
+    assert_migration,
+)
+
+from tests.unit.migration_testing import badly_written as bad
+from tests.unit.migration_testing.badly_written import AFTER, BEFORE, config_map, secret
+
+CHANGED = [config_map(color="red", changes="1"), secret(token=bad.TOKEN)]
+
+CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
+    (bad.SaysTooLittle, "its class is complete", AFTER, "it has neither remove_in (the release that"),
+    (
+        bad.WritesInCheck,
+        "check only reads",
+        AFTER,
+        "on `before`, check made call 1 (apply ConfigMap shop/i-was-here): a check only reads",
+    ),
+    (
+        bad.LeavesTheTokenThere,
+        "run brings about `after`",
+        AFTER,
+        "ConfigMap shop/settings: data.old is 'a token', and `after` has none",
+    ),
+    (
+        bad.AsksTooMuch,
+        "check is cheap",
+        AFTER,
+        "on `before`, check made 4 requests, and 3 are allowed (get ConfigMap shop/a, get ConfigMap shop/b,",
+    ),
+    (
+        bad.MakesTheConfigMapAnew,
+        "what stays, stays",
+        AFTER,
+        "ConfigMap shop/settings has to stay, and is another object of the same name; it made these "
+        "deletions: delete ConfigMap shop/settings, delete ConfigMap shop/kept",
+    ),
+    (
+        bad.NeverSaysDone,
+        "check says not_needed once there",
+        AFTER,
+        "after run, check has to say not_needed, and said needed ('one never knows')",
+    ),
+    (
+        bad.RunsTwiceForMore,
+        "a second run changes nothing",
+        AFTER,
+        "ConfigMap shop/settings: data.color is 'red!', and the first run has 'red'",
+    ),
+    (
+        bad.ForgetsBeforeItKnows,
+        "killed and run again, it gets there",
+        AFTER,
+        "it was killed before call 4 (apply Secret shop/token): run again, it does not get where it has to "
+        "(its check said not_needed ('ConfigMap shop/settings has no token')):\n"
+        "    - Secret shop/token is gone, and an undisturbed run has it",
+    ),
+    (
+        bad.SwallowsErrors,
+        "after an error and run again, it gets there",
+        AFTER,
+        "it was failed by an error that came instead of the effect of call 3 (apply Secret shop/token): it "
+        "took no notice, and the cluster is not where it has to be:\n"
+        "    - Secret shop/token is gone, and an undisturbed run has it",
+    ),
+    (
+        bad.RepeatsWhatMayHaveHappened,
+        "after an error and run again, it gets there",
+        CHANGED,
+        "ConfigMap shop/settings: data.changes is '2', and an undisturbed run has '1'",
+    ),
+    (bad.Remembers, "it remembers nothing", AFTER, "it keeps something in Remembers.seen: a process that"),
+    (
+        bad.CannotBeRehearsed,
+        "it can be rehearsed",
+        AFTER,
+        "its rehearsal does not show what its run changes:\n    - ConfigMap shop/settings: data.token is",
+    ),
+]
+
+
+def case_of(migration: type[Migration], after: list[Object], **more: Any) -> Case:
+    around = surroundings(
+        migration, BEFORE, components=(), release="1", profile="", variables=None, seconds=5.0, waits=False
+    )
+    return Case(migration, BEFORE, after, InMemory(), around, **more)
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> None:
+    bad.Remembers.seen.clear()
+
+
+@pytest.mark.parametrize(
+    ("migration", "name", "after", "said"), CAUGHT, ids=[one[0].__name__ for one in CAUGHT]
+)
+def test_one_proof_alone_catches_it(
+    migration: type[Migration], name: str, after: list[Object], said: str
+) -> None:
+    found = {}
+    for proof in PROOFS:
+        bad.Remembers.seen.clear()
+        if problems := list(proof.problems(case_of(migration, after, stays=BEFORE))):
+            found[proof.name] = "\n".join(problems)
+    assert list(found) == [name], found
+    assert said in found[name]
+
+
+def test_each_proof_has_one_that_it_catches() -> None:
+    assert {name for _migration, name, _after, _said in CAUGHT} == {proof.name for proof in PROOFS}
+
+
+@pytest.mark.parametrize(
+    ("migration", "name", "after", "said"), CAUGHT, ids=[one[0].__name__ for one in CAUGHT]
+)
+def test_an_author_hears_of_it(migration: type[Migration], name: str, after: list[Object], said: str) -> None:
+    with pytest.raises(Disproved) as caught:
+        assert_migration(migration, BEFORE, after, stays=BEFORE)
+    assert str(caught.value).startswith("migration shop/move-token:\n  - ")
+    assert f"  - {name}: " in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_good_one_stands_them_all_in_milliseconds() -> None:
+    began = time.monotonic()
+    assert_migration(bad.MoveToken, BEFORE, AFTER, stays=BEFORE)
+    assert time.monotonic() - began < 2.0
+
+
+def test_no_value_of_a_secret_is_told() -> None:
+    with pytest.raises(Disproved) as caught:
+        assert_migration(bad.MoveToken, BEFORE, [config_map(color="red"), secret(token="another")])
+    assert "Secret shop/token: data.token differs from `after`" in str(caught.value)
+    assert "another" not in str(caught.value)
+    assert secret(token=bad.TOKEN)["data"]["token"] not in str(caught.value)
+
+
+def test_what_waits_for_ever_in_memory_is_told_at_once() -> None:
+    with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
+        assert_migration(bad.Oversleeps, BEFORE, AFTER)
+    assert "(8 more proofs wait for this one)" in str(caught.value)
+
+
+def test_what_hangs_is_given_up() -> None:
+    with pytest.raises(Disproved, match="it hangs: its run was not done when") as caught:
+        assert_migration(bad.Hangs, BEFORE, AFTER, seconds=0.2)
+    assert "its last request was call 1 (get ConfigMap shop/settings)" in str(caught.value)
