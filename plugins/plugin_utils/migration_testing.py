@@ -24,6 +24,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Case,
     surroundings,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
+    problems_of_collection,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.resting import (
     problems_at_rest,
@@ -37,6 +40,7 @@ __all__ = [
     "MemoryCluster",
     "assert_blocked",
     "assert_migration",
+    "assert_none_overdue",
     "assert_not_needed",
 ]
 
@@ -173,6 +177,24 @@ def assert_blocked(
     __tracebackhide__ = True
     _refuse_incomplete({"state": state})
     _raise_if(migration, list(problems_at_rest(migration, state, "blocked", names, **options)))
+
+
+def assert_none_overdue(collection: str) -> None:
+    """Prove that a collection ships no migration whose time has come, and none that can't be loaded.
+
+    The newest release that it supports stands in its ``meta/kyma.yml``; a migration has to be removed with
+    the release that its ``remove_in`` names.
+
+    Args:
+        collection: its name, such as ``acme.platform``.
+
+    Raises:
+        Disproved: "remove me", for each.
+        NoSupportedRelease: the collection does not declare what it supports.
+    """
+    __tracebackhide__ = True
+    if problems := problems_of_collection(collection):
+        raise Disproved(f"migrations of {collection}:" + "".join(f"\n  - {one}" for one in problems))
 
 
 def _refuse_incomplete(given: Mapping[str, Sequence[Object]]) -> None:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Reaction
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 
 
 class ApiServer(ABC):
@@ -26,15 +26,12 @@ class ApiServer(ABC):
     seconds: float = 10.0
 
     @abstractmethod
-    def hold(
-        self, objects: Sequence[Object], crds: Sequence[Object] = (), reactions: Sequence[Reaction] = ()
-    ) -> Cluster:
+    def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
         """A cluster that holds these objects, and nothing else of what tests have made there.
 
         Args:
             objects: what is there, as if the deployer had applied it. A status is kept.
             crds: the definitions of their kinds.
-            reactions: what stands for controllers where none are at work.
         """
 
     @abstractmethod
@@ -53,13 +50,8 @@ class ApiServer(ABC):
 class InMemory(ApiServer):
     """A new cluster in memory each time: milliseconds."""
 
-    def hold(
-        self, objects: Sequence[Object], crds: Sequence[Object] = (), reactions: Sequence[Reaction] = ()
-    ) -> Cluster:
-        cluster = MemoryCluster(*crds, *objects)
-        for reaction in reactions:
-            cluster.on_write(reaction)
-        return cluster
+    def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
+        return MemoryCluster(*crds, *objects)
 
     def note(self, written: Mapping[Ref, str]) -> None:
         """Nothing outlives a test."""

@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Fault,
     told,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import replaced
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import State, replaced
 
 Problems = Iterator[str]
 
@@ -201,18 +201,19 @@ PROOFS = (
 
 def _first_of(case: Case, fault: Fault) -> Problems:
     """The first call at which a fault does harm."""
+    _attempt, reached = case.undisturbed
     for number in count(1):
         cluster = case.start()
         struck = case.attempt(cluster, fault=fault, fault_at=number)
         if not struck.recording.hit:
             return
-        problem = _harm_of(case, cluster, struck)
+        problem = _harm_of(case, cluster, struck, reached)
         if problem:
             yield f"it was {fault} {struck.recording.told(number)}: {problem}"
             return
 
 
-def _harm_of(case: Case, cluster: Cluster, struck: Attempt) -> str:
+def _harm_of(case: Case, cluster: Cluster, struck: Attempt, reached: State) -> str:
     """What is wrong after a fault, once it was run again as far as it says that it is needed."""
     if not struck.in_time:
         return f"it hangs: {struck.error}"
@@ -220,7 +221,6 @@ def _harm_of(case: Case, cluster: Cluster, struck: Attempt) -> str:
     again = None if says_done else case.attempt(cluster)
     if again and again.error:
         return f"run again, {again.error}; {_last_call(again)}"
-    _attempt, reached = case.undisturbed
     problems = case.compare(cluster, reached, "an undisturbed run")
     if not problems:
         return ""

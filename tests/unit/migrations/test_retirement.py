@@ -8,13 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import discover
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import own_folder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,
     overdue_warning,
     remove_me,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import assert_none_overdue
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import (
     NoSupportedRelease,
     supported_release,
@@ -25,9 +24,7 @@ from tests.unit.migrations.support import migration
 
 def test_none_of_the_collections_own_has_outlived_its_time() -> None:
     """Where this fails, a migration's time has come: delete it, its tests and its section for operators."""
-    supported = supported_release(Path(own_folder().path).parent.parent.parent)
-    late = overdue(discover([], []).migrations, supported)
-    assert [remove_me(one, supported) for one in late] == []
+    assert_none_overdue("kyma.lifecycle")
 
 
 @pytest.mark.parametrize(

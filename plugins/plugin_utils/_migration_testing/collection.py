@@ -1,0 +1,38 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with the migrations of a collection as a whole: what can't be loaded, and what has to go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import folders_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+    OWN_ORIGIN,
+    own_folder,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
+    overdue,
+    remove_me,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+
+
+def problems_of_collection(name: str) -> list[str]:
+    """What is wrong with all that a collection ships, each in a sentence.
+
+    Args:
+        name: such as ``acme.platform``; it must be importable.
+
+    Raises:
+        NoSupportedRelease: it does not declare the newest release that it supports.
+    """
+    folder = own_folder() if name == OWN_ORIGIN else folders_of((), (name,))[-1]
+    path = Path(folder.path)
+    if not path.is_dir():
+        return [f"there is no {path}: a collection's migrations lie in plugins/module_utils/kyma_migrations"]
+    supported = supported_release(path.parent.parent.parent)
+    found = load_folders([folder])
+    return [*found.problems, *(remove_me(one, supported) for one in overdue(found.migrations, supported))]

@@ -1,0 +1,241 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real API server that migrations are proved on: in namespaces of the tests' own, which go afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Forbidden,
+    KindNotServed,
+    NotFound,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import versions_of
+
+MARK = {"lifecycle.kyma-project.io/test-of-migrations": "true"}
+"""The label of namespaces that tests have made, and may empty and delete."""
+
+MADE_BY_CONTROLLERS = {("v1", "Pod"), ("apps/v1", "ReplicaSet"), ("apps/v1", "ControllerRevision")}
+IN_EVERY_NAMESPACE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
+
+SERVED_FINALIZERS = frozenset(
+    {
+        "kubernetes.io/pvc-protection",
+        "kubernetes.io/pv-protection",
+        "foregroundDeletion",
+        "orphan",
+        "customresourcecleanup.apiextensions.k8s.io",
+    }
+)
+
+SETTLING_SECONDS = 10.0
+"""How long what controllers do may take before it counts as not done."""
+GOING_SECONDS = 120.0
+"""How long deletions may take: of Pods their grace, of namespaces what all that is in them takes."""
+POLL_SECONDS = 0.05
+
+T = TypeVar("T")
+
+
+class NotOurs(LifecycleError):
+    """There is something on the API server that tests have not made, and may not touch."""
+
+
+class RealApiServer(ApiServer):
+    """A cluster that tests may use: it has none of their namespaces and cluster-wide objects.
+
+    Args:
+        cluster: a connection to it.
+    """
+
+    waits = True
+    seconds = 300.0
+    chosen = frozenset(
+        {
+            "Service:spec.clusterIP",
+            "Service:spec.clusterIPs",
+            "PersistentVolumeClaim:spec.volumeName",
+            "Deployment:metadata.annotations.deployment.kubernetes.io/revision",
+            "Job:spec.selector",
+            "Job:spec.template.metadata.labels",
+            "Job:metadata.labels",
+            *(
+                f"PersistentVolumeClaim:metadata.annotations.{name}"
+                for name in (
+                    "pv.kubernetes.io/bind-completed",
+                    "pv.kubernetes.io/bound-by-controller",
+                    "volume.kubernetes.io/storage-provisioner",
+                    "volume.beta.kubernetes.io/storage-provisioner",
+                    "volume.kubernetes.io/selected-node",
+                )
+            ),
+        }
+    )
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster.with_field_manager(FIELD_MANAGER)
+        self._namespaces: set[str] = set()
+        self._known: dict[Ref, str] = {}
+        self._crds: dict[Ref, str] = {}
+
+    def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
+        self._refuse_what_is_not_ours(objects)
+        self._empty()
+        for crd in crds:
+            self._define(crd)
+        for namespace in {ref.namespace for ref in map(ref_of, objects) if ref.namespace}:
+            self._own_namespace(namespace)
+        self._known.update(versions_of(objects))
+        for obj in objects:
+            self._make(obj)
+        return self._cluster
+
+    def note(self, written: Mapping[Ref, str]) -> None:
+        self._known.update(written)
+
+    def eventually(self, look: Callable[[], Iterable[str]]) -> list[str]:
+        end = time.monotonic() + SETTLING_SECONDS
+        while (problems := list(look())) and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+        return problems
+
+    def close(self) -> None:
+        self._empty()
+        self._remove({**{_namespace(name): "v1" for name in self._namespaces}, **self._crds})
+        self._namespaces.clear()
+        self._crds.clear()
+
+    def _refuse_what_is_not_ours(self, objects: Sequence[Object]) -> None:
+        refs = {ref: at for ref, at in versions_of(objects).items() if not ref.namespace}
+        for ref, api_version in refs.items():
+            if ref not in self._known and self._cluster.get(api_version, ref.kind, ref.name) is not None:
+                raise NotOurs(
+                    f"{ref} exists on this API server, and the test did not make it: test on a cluster that "
+                    f"has none, or give it another name"
+                )
+        for name in {ref.namespace for ref in map(ref_of, objects) if ref.namespace} - self._namespaces:
+            found = self._cluster.get("v1", "Namespace", name)
+            if found and MARK.items() - (found["metadata"].get("labels") or {}).items():
+                raise NotOurs(
+                    f"the namespace {name} exists on this API server, and no test has made it: tests use "
+                    f"namespaces of their own alone. Test on a cluster that has none of this name"
+                )
+
+    def _own_namespace(self, name: str) -> None:
+        if name in self._namespaces:
+            return
+        # One that a test left there which was ended, or that is just going.
+        self._remove({_namespace(name): "v1"})
+        self._cluster.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(MARK)}}
+        )
+        self._namespaces.add(name)
+
+    def _remove(self, doomed: Mapping[Ref, str]) -> None:
+        def look() -> dict[Ref, Object]:
+            found = {ref: self._cluster.get(at, ref.kind, ref.name) for ref, at in doomed.items()}
+            return {ref: obj for ref, obj in found.items() if obj is not None}
+
+        _until_gone(look, self._delete)
+
+    def _define(self, crd: Object) -> None:
+        spec = crd["spec"]
+        served = [version["name"] for version in spec["versions"] if version.get("served", True)]
+        kinds = [(f"{spec['group']}/{version}", spec["names"]["kind"]) for version in served]
+        if ref_of(crd) in self._crds or all(self._cluster.resource(*kind) for kind in kinds):
+            return
+        self._cluster.apply(crd)
+        self._crds[ref_of(crd)] = crd["apiVersion"]
+        for kind in kinds:
+            _wait(partial(self._cluster.resource, *kind), f"{kind[1]} in {kind[0]} is not served")
+
+    def _make(self, obj: Object) -> None:
+        # Discovery may know of a new kind a moment before the server takes objects of it; and a namespace
+        # gets its ServiceAccount a moment after it was made.
+        made = _wait(lambda: self._made(obj), f"{ref_of(obj)} can't be made")
+        if "status" in obj and (made.get("status") or {}) != obj["status"]:
+            meta = obj["metadata"]
+            patch = {"status": obj["status"]}
+            place = (obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
+            self._cluster.patch(*place, patch, subresource="status")
+
+    def _made(self, obj: Object) -> Object:
+        bare = {key: value for key, value in obj.items() if key != "status"}
+        try:
+            return self._cluster.apply(bare, force=True)
+        except Untypeable:
+            return self._cluster.create(bare)
+
+    def _empty(self) -> None:
+        """Delete all that tests have made, but for their namespaces and definitions."""
+        _until_gone(self._left, self._delete)
+        self._known.clear()
+
+    def _left(self) -> dict[Ref, Object]:
+        """What is still there of what tests, or controllers for them, have made."""
+        left: dict[Ref, Object] = {}
+        for ref, api_version in self._known.items():
+            if not ref.namespace and (obj := self._cluster.get(api_version, ref.kind, ref.name)):
+                left[ref] = obj
+        kinds = {(at, ref.kind) for ref, at in self._known.items() if ref.namespace} | MADE_BY_CONTROLLERS
+        for namespace in self._namespaces:
+            for api_version, kind in kinds:
+                for obj in self._cluster.list(api_version, kind, namespace, metadata_only=True).items:
+                    if (kind, obj["metadata"]["name"]) not in IN_EVERY_NAMESPACE:
+                        left[ref_of(obj)] = obj
+        return left
+
+    def _delete(self, ref: Ref, obj: Object) -> None:
+        place = (obj["apiVersion"], ref.kind, ref.name, ref.namespace or None)
+        if not obj["metadata"].get("deletionTimestamp"):
+            self._cluster.delete(*place)
+        elif set(obj["metadata"].get("finalizers") or ()) - SERVED_FINALIZERS:
+            # Nobody serves what a test has made up.
+            with suppress(NotFound):
+                self._cluster.patch(*place, {"metadata": {"finalizers": None}})
+
+
+def _namespace(name: str) -> Ref:
+    return Ref(*NAMESPACE, "", name)
+
+
+def _until_gone(look: Callable[[], Mapping[Ref, Object]], delete: Callable[[Ref, Object], None]) -> None:
+    end = time.monotonic() + GOING_SECONDS
+    while left := look():
+        if time.monotonic() >= end:
+            raise NotOurs(f"what tests have made can't be removed: {', '.join(map(str, left))}")
+        for ref, obj in left.items():
+            delete(ref, obj)
+        time.sleep(POLL_SECONDS)
+
+
+def _wait(look: Callable[[], T | None], why: str) -> T:
+    """The first answer that is something; a new kind or namespace is not usable at once."""
+    end = time.monotonic() + SETTLING_SECONDS
+    while True:
+        try:
+            if found := look():
+                return found
+        except (KindNotServed, NotFound, Forbidden):
+            if time.monotonic() >= end:
+                raise
+        if time.monotonic() >= end:
+            raise NotOurs(f"after {SETTLING_SECONDS:g} s, {why}")
+        time.sleep(POLL_SECONDS)

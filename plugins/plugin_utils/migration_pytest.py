@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pytest plugin with fixtures for testing migrations, in memory and on a real API server.
+
+Load it in the ``conftest.py`` at the top of the tests::
+
+    pytest_plugins = ["ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_pytest"]
+
+Fixtures:
+
+``kyma_api_server``
+    Where ``assert_migration`` and its like prove things: their ``server``. A test that takes it runs twice:
+    in memory, and, marked ``kyma_real_api_server``, on the cluster that ``--kyma-kubeconfig`` or
+    ``KYMA_TEST_KUBECONFIG`` names; without either, that half is skipped.
+``kyma_memory_cluster``
+    An empty API server in memory, for tests that need no proof.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
+    ApiServer,
+    InMemory,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
+    RealApiServer,
+)
+
+MARKER = "kyma_real_api_server"
+OPTION = "--kyma-kubeconfig"
+VARIABLE = "KYMA_TEST_KUBECONFIG"
+"""Not KUBECONFIG: who has one in the environment doesn't want tests to write to that cluster."""
+
+
+def pytest_addoption(parser: Any) -> None:
+    """Add the option."""
+    parser.addoption(
+        OPTION,
+        metavar="PATH",
+        default=os.environ.get(VARIABLE, ""),
+        help=f"the kubeconfig of a cluster to test migrations on (default: the environment's {VARIABLE})",
+    )
+
+
+def pytest_configure(config: Any) -> None:
+    """Add the marker and the fixtures."""
+    config.addinivalue_line("markers", f"{MARKER}: needs a real API server ({OPTION}, or {VARIABLE})")
+    config.pluginmanager.register(_fixtures(), "kyma-migration-fixtures")
+
+
+def _fixtures() -> object:
+    # Only who runs pytest has it, and only then is this called.
+    import pytest
+
+    class Fixtures:
+        """What tests can ask for by an argument's name."""
+
+        @pytest.fixture(scope="session")
+        def kyma_real_api_server(self, request: pytest.FixtureRequest) -> Iterator[ApiServer]:
+            """A real API server; what tests make there goes at the end."""
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+
+            kubeconfig = request.config.getoption(OPTION)
+            if not kubeconfig:
+                pytest.skip(f"no cluster to test on: name one by {OPTION} or {VARIABLE}")
+            server = RealApiServer(connect({"kubeconfig": kubeconfig}))
+            yield server
+            server.close()
+
+        @pytest.fixture(params=["memory", pytest.param("real", marks=getattr(pytest.mark, MARKER))])
+        def kyma_api_server(self, request: pytest.FixtureRequest) -> ApiServer:
+            """In turn one in memory and a real one."""
+            if request.param == "memory":
+                return InMemory()
+            server: ApiServer = request.getfixturevalue("kyma_real_api_server")
+            return server
+
+        @pytest.fixture
+        def kyma_memory_cluster(self) -> MemoryCluster:
+            """An empty API server in memory."""
+            return MemoryCluster()
+
+    return Fixtures()
