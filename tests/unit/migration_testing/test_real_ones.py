@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import InMemory
+
 from tests.unit.migration_testing.real_ones import Places, ProofsOfTheRealOnes
 
 
