@@ -1,12 +1,26 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.run: in Ansible's own process if it can."""
+"""Carries kyma.lifecycle.run: in Ansible's own process if it can; a run ends with its ansible-playbook."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ansible import constants as C
+from ansible.errors import AnsibleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
+
+CUT_OFF = "ansible-playbook has ended in the middle of the run"
 
 
 class ActionModule(DirectCarrier):
@@ -14,3 +28,38 @@ class ActionModule(DirectCarrier):
 
     definition = DEFINITION
     in_one_piece = True
+
+    def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+        """See DirectCarrier; in one piece with it, as nobody may come between."""
+        result = super()._work(arguments, task_vars, told)
+        params, run = arguments.params, result.get("run")
+        if params["state"] == "started" and run and not params["outlives_playbook"]:
+            LIFELINE.afterwards(lambda: self._end(run, arguments, task_vars), unless=_note(run))
+        elif params["state"] == "finished" and "durations" in result and _note(params["run"]).exists():
+            _note(params["run"]).write_text("ended")
+        return result
+
+    def _end(self, run: str, arguments: Arguments, task_vars: TaskVars) -> None:
+        """End the record of a run that Ansible did not come back to: a signal leaves it no time for that."""
+        wish = {"state": "cancelled", "run": run, "reason": CUT_OFF, "end": True, "plan": None}
+        params, paths = {**arguments.params, **wish}, {**arguments.paths, **wish}
+        # Ansible has removed both at the end of the task and at its own.
+        self._connection._shell.tmpdir = None
+        folder = Path(C.DEFAULT_LOCAL_TMP)
+        was_there = folder.exists()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            ending = replace(arguments, params=params, paths=paths)
+            result = super()._work(ending, task_vars, lambda: False)
+            self.cleanup(force=True)
+        except AnsibleError as error:
+            result = {"failed": True, "msg": f"the run {run} is cut off, and its record stays open: {error}"}
+        if not was_there:
+            shutil.rmtree(folder, ignore_errors=True)
+        if result.get("changed") or result.get("failed"):
+            LAST_WORDS.say(f"[{task_vars.get('inventory_hostname')}] {result.get('msg')}")
+
+
+def _note(run: str) -> Path:
+    """Says for a run that this ansible-playbook has begun that it has ended."""
+    return Path(C.DEFAULT_LOCAL_TMP) / f"kyma-run-{run}"

@@ -65,6 +65,21 @@ options:
         as long as it takes.
     type: float
     default: 0
+  outlives_playbook:
+    description:
+      - Whether the run goes on when the C(ansible-playbook) that began it ends, for O(state=started). That is
+        for runs whose other tasks are in other playbooks.
+      - Otherwise a run that is still open by then was cut off, by a signal or a failure between two tasks.
+        Its record is ended as cancelled within a moment, by a process that waits for that.
+    type: bool
+    default: false
+  end:
+    description:
+      - Whether the record of the run is ended at once, too, instead of by what is at work, for
+        O(state=cancelled). That is for runs that nobody works on any more, as their machine is gone. What is
+        at work in spite of that stops.
+    type: bool
+    default: false
   interactive_managers:
     description:
       - The field managers behind which a person sits, as patterns of their names. What they have written

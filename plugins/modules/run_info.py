@@ -117,6 +117,14 @@ runs:
         - V(succeeded), V(failed) or V(cancelled). V(running) while it is under way, and if it was cut off.
       type: str
       sample: succeeded
+    written_at:
+      description: When anybody has last noted anything in it, in UTC.
+      type: str
+      sample: "2026-11-21T13:20:41Z"
+    note:
+      description: That it has not ended, and since when nothing was noted in it. Empty if it has ended.
+      type: str
+      sample: ""
     cancelled:
       description: Who or what has cancelled it, and why. Empty if nobody did.
       type: str

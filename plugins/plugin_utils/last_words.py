@@ -4,7 +4,8 @@
 """What workers tell after Ansible's main process was interrupted, when it listens to its own queue no more.
 
 The main process imports an action plugin before it forks the first worker for it, so all of them share the
-pipe that is made here. At its exit the main process waits for its workers anyway, and prints what they tell.
+pipe that is made here. At its exit the main process waits for its workers anyway, and prints what they tell;
+and what those tell that outlive it for a moment (see lifeline).
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import atexit
 import multiprocessing
 import os
 import selectors
+import time
 from collections.abc import Iterator
 from contextlib import suppress
+from math import inf
 
 from ansible.utils.display import Display
 
 SECONDS_BETWEEN_LOOKS = 0.2
+SECONDS_AFTER_WORKERS = 10.0
+"""How long to wait for who else may tell something, once all workers have ended."""
 LONGEST_LINE = 2000
 """Bytes of a line; so many are written to a pipe in one piece (POSIX says 512 at least, Linux 4096)."""
 
@@ -34,6 +39,11 @@ class LastWords:
         os.set_blocking(self._writer, False)
         atexit.register(self._print_all)
 
+    @property
+    def writer(self) -> int:
+        """The end that is written to; it is waited for as long as somebody holds it."""
+        return self._writer
+
     def say(self, text: str) -> None:
         """Tell one line."""
         line = " ".join(text.split("\n")).encode()[:LONGEST_LINE] + b"\n"
@@ -46,17 +56,23 @@ class LastWords:
                 Display().display(line)
 
     def _lines(self) -> Iterator[str]:
-        """Every line that is told until the last worker has ended."""
+        """Every line that is told until nobody is left to tell one."""
+        os.close(self._writer)
+        os.set_blocking(self._reader, True)
         rest = b""
+        end = inf
         with selectors.DefaultSelector() as selector:
             selector.register(self._reader, selectors.EVENT_READ)
-            alive = True
-            while alive:
-                alive = bool(multiprocessing.active_children())
-                selector.select(SECONDS_BETWEEN_LOOKS if alive else 0)
-                with suppress(BlockingIOError):
-                    *whole, rest = (rest + os.read(self._reader, 1 << 16)).split(b"\n")
-                    yield from (line.decode(errors="replace") for line in whole)
+            while time.monotonic() < end:
+                if end == inf and not multiprocessing.active_children():
+                    end = time.monotonic() + SECONDS_AFTER_WORKERS
+                if not selector.select(SECONDS_BETWEEN_LOOKS):
+                    continue
+                piece = os.read(self._reader, 1 << 16)
+                if not piece:
+                    return
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from (line.decode(errors="replace") for line in whole)
 
 
 LAST_WORDS = LastWords()

@@ -15,16 +15,23 @@ SILENT_FOR = timedelta(hours=1)
 
 
 def open_run_note(run: Object | None, now: datetime) -> str:
-    """What a person should know of the newest run before beginning another; empty where it has ended."""
+    """What a person should know of a run before beginning another; empty where it has ended."""
     if run is None or (run.get("status") or {}).get("state") != "running":
         return ""
-    spec = run["spec"]
-    written = [moment(m.get("time") or "") for m in run["metadata"].get("managedFields") or ()]
-    latest = max([time for time in (*written, moment(spec.get("startedAt") or "")) if time], default=now)
-    if now - latest > SILENT_FOR:
-        return ""
-    return (
+    spec, last = run["spec"], last_written(run)
+    told = (
         f"the run {run['metadata']['name']} of Kyma {spec.get('version')}, begun by {spec.get('startedBy')}"
-        f" at {spec.get('startedAt')}, has not ended: if it is still at work, let it end first, as it is"
-        " cancelled when this one begins"
+        f" at {spec.get('startedAt')}, has not ended, and nothing was noted in it since {last}"
     )
+    when = moment(last)
+    if when is not None and now - when > SILENT_FOR:
+        return (
+            f"{told}: most likely nobody is at work on it any more; the next run ends its record as cancelled"
+        )
+    return f"{told}: if it is still at work, let it end first, as the next run cancels it when it begins"
+
+
+def last_written(run: Object) -> str:
+    """When anybody has last written to a run's record (RFC 3339), by its ``managedFields``."""
+    times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
+    return max([*times, str(run["spec"].get("startedAt") or "")])

@@ -193,7 +193,7 @@ def test_ctrl_c_while_the_run_begins(scenario: Scenario) -> None:
     assert_goes_on(scenario, scenario.rerun())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_what_ends_ansible_at_once(scenario: Scenario, number: signal.Signals) -> None:
     outcome = scenario.cancelled(lambda running: os.kill(running.pid, number))
     assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")

@@ -280,7 +280,7 @@ def test_a_run_without_an_end_is_noted() -> None:
     assert someone.installation().last_run in warning
 
 
-def test_a_run_that_is_dead_is_not_noted() -> None:
+def test_a_run_that_is_dead_says_since_when() -> None:
     record: Object = {
         "apiVersion": API_VERSION,
         "kind": "Run",
@@ -289,7 +289,9 @@ def test_a_run_that_is_dead_is_not_noted() -> None:
         "status": {"state": "running"},
     }
     assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
-    assert open_run_note(record, NOW + timedelta(minutes=90)) == ""
+    dead = open_run_note(record, NOW + timedelta(minutes=90))
+    assert "nothing was noted in it since 2026-11-21T12:00:00Z: most likely nobody is at work" in dead
     record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
-    assert open_run_note(record, NOW + timedelta(minutes=90))
+    alive = open_run_note(record, NOW + timedelta(minutes=90))
+    assert "since 2026-11-21T13:00:00Z: if it is still at work, let it end first" in alive
     assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""

@@ -283,6 +283,35 @@ def test_nothing_to_cancel_is_no_change(*, deployed: bool) -> None:
     assert asked["msg"].startswith("nothing to cancel")
 
 
+def test_a_run_that_nobody_works_on_any_more_is_ended_at_once() -> None:
+    someone = one_after_the_other()
+    name = begun(someone)
+    someone.task(run.DEFINITION, state="cancelled", reason="a fire drill")
+    told = someone.task(run.DEFINITION, check_mode=True, state="cancelled", end=True)
+    assert told["changed"]
+    assert someone.record()["status"]["state"] == "running"
+    told = someone.task(run.DEFINITION, state="cancelled", end=True, reason="the machine is gone")
+    assert told["changed"]
+    assert told["msg"].startswith(
+        f"the run {name} is ended as cancelled, as the machine is gone; never started:"
+    )
+    assert someone.record()["status"]["state"] == "cancelled"
+    assert someone.record()["status"]["cancelled"] == f"{who()}: a fire drill"
+    assert set(someone.states().values()) == {"not started"}
+    again = someone.task(run.DEFINITION, state="cancelled", end=True)
+    assert (again["changed"], again["msg"][:17]) == (False, "nothing to cancel")
+
+
+def test_an_open_run_tells_since_when_nothing_was_noted() -> None:
+    someone = one_after_the_other()
+    begun(someone)
+    [told] = someone.run_info()["runs"]
+    assert told["written_at"] >= told["started_at"]
+    assert f"nothing was noted in it since {told['written_at']}" in told["note"]
+    someone.deploy()
+    assert [one["note"] for one in someone.run_info()["runs"]] == ["", ""]
+
+
 def test_check_mode_asks_nobody_to_stop() -> None:
     someone = one_after_the_other()
     name = begun(someone)

@@ -273,6 +273,8 @@ DEFINITION = TaskDefinition(
         "plan": {"type": "dict"},
         "run": {"type": "str"},
         "deadline": {"type": "float", "default": 0},
+        "outlives_playbook": {"type": "bool", "default": False},
+        "end": {"type": "bool", "default": False},
         "interactive_managers": POLICY_SPEC["interactive_managers"],
     },
     required_if=[

@@ -6,10 +6,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import (
+    last_written,
+    open_run_note,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import durations_of, failures_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_run, read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
@@ -44,6 +49,8 @@ def _as_result(run: Object) -> dict[str, Any]:
         "started_at": spec.get("startedAt", ""),
         "finished_at": status.get("finishedAt", ""),
         "state": status.get("state", ""),
+        "written_at": last_written(run),
+        "note": open_run_note(run, datetime.now(UTC)),
         "cancelled": status.get("cancelled", ""),
         "cancelled_at": status.get("cancelledAt", ""),
         "message": status.get("message", ""),

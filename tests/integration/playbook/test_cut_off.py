@@ -1,0 +1,191 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs that ansible-playbook does not come back to: it ends while nothing of ours is at work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.paths import ROOT
+
+from .conftest import OwnCluster
+from .running import Outcome, Playbook, Running
+from .synthetic import SmallRelease, config_map
+
+pytestmark = pytest.mark.cluster
+
+API = "lifecycle.kyma-project.io/v1alpha1"
+CUT_OFF = "ansible-playbook has ended in the middle of the run"
+SLOW_ROLE = """
+- name: Think before
+  ansible.builtin.wait_for: {timeout: "{{ think_before | default(0) | int }}"}
+- name: Deploy
+  ansible.builtin.include_role: {name: kyma.lifecycle.kyma_component}
+- name: Think after
+  ansible.builtin.wait_for: {timeout: "{{ think_after | default(0) | int }}"}
+"""
+"""What people do beside what we do: while they are at it, nothing of ours is at work."""
+
+THINKING = 4
+"""Seconds. What people's tasks are at when Ansible is killed goes on, and is waited for."""
+
+
+class Scenario:
+    """Deployments of a release with one component, which is new each time."""
+
+    def __init__(self, playbook: Playbook, cluster: OwnCluster, release: SmallRelease) -> None:
+        self.playbook = playbook
+        self.cluster = cluster
+        self._release = release
+        self._round = 0
+
+    def deploy(self, *arguments: str, at: str = "", number: int = 0, **thinking: int) -> Outcome:
+        """A deployment that gets a signal when its terminal shows ``at``, if that is given."""
+        self._round += 1
+        if self._round == 1:
+            self._release.component("first", config_map("first", round="1"))
+        self._release.write("first", config_map("first", round=str(self._round)))
+        stopped: list[str] = []
+
+        def watch(line: str, running: Running) -> None:
+            if at and at in line and not stopped:
+                stopped.append(line)
+                # Python loses what a handler of Ansible's raises just while it forks.
+                time.sleep(0.3)
+                if number == signal.SIGINT:
+                    os.write(running.terminal, b"\x03")
+                else:
+                    os.kill(running.pid, number)
+
+        given = [word for name, seconds in thinking.items() for word in ("-e", f"{name}={seconds}")]
+        return self.playbook.deploy(
+            self._release.folder, *arguments, *given, watch=watch, component_roles={"first": "slow"}
+        )
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs, the newest first; none is open, after a moment."""
+        end = time.monotonic() + 10
+        while True:
+            found = [dict(run) for run in self.cluster.api.list(API, "Run").items]
+            found.sort(key=lambda run: str(run["metadata"]["name"]), reverse=True)
+            if time.monotonic() > end or all(run["status"]["state"] != "running" for run in found):
+                return found
+            time.sleep(0.1)
+
+    def is_at_work(self) -> bool:
+        """Whether a process of the last deployment is still there, after a moment."""
+        mark = f"KYMA_TEST_RECORD={self.playbook.folder}".encode()
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if not any(mark in _environment(process) for process in Path("/proc").glob("[0-9]*")):
+                return False
+            time.sleep(0.1)
+        return True
+
+
+def _environment(process: Path) -> bytes:
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.fixture(scope="module")
+def scenario(playbook: Playbook, own_cluster: OwnCluster, small: SmallRelease) -> Scenario:
+    """Deployments of a release with one component, which is new each time."""
+    playbook.own_book()
+    tasks = playbook.folder / "roles" / "slow" / "tasks" / "main.yml"
+    tasks.parent.mkdir(parents=True)
+    tasks.write_text(SLOW_ROLE)
+    return Scenario(playbook, own_cluster, small)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(playbook: Playbook) -> list[str]:
+    """Arguments for a playbook whose work is done over a connection that isn't local."""
+    plugins = playbook.folder / "connection_plugins"
+    plugins.mkdir()
+    shutil.copy(ROOT / "tests/integration/carrier/collection/plugins/connection/elsewhere.py", plugins)
+    inventory = playbook.folder / "elsewhere.ini"
+    inventory.write_text(
+        f"localhost ansible_connection=elsewhere ansible_python_interpreter={sys.executable}"
+        f" ansible_async_dir={playbook.folder}/async ansible_remote_tmp={playbook.folder}/remote\n"
+    )
+    return ["-i", str(inventory)]
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_while_it_plans_leaves_nothing(scenario: Scenario, number: int) -> None:
+    known = len(scenario.runs())
+    outcome = scenario.deploy(at="TASK [kyma.lifecycle.kyma : Plan]", number=number)
+    assert outcome.status != 0
+    assert not scenario.is_at_work()
+    assert [str(request) for request in outcome.requests if request.persists] == []
+    assert len(scenario.runs()) == known
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_before_the_first_component_and_after_the_last(scenario: Scenario, number: int) -> None:
+    before = scenario.deploy(at="Think before", number=number, think_before=THINKING)
+    assert_cut_off(scenario, before, number, first="not started")
+    after = scenario.deploy(at="Think after", number=number, think_after=THINKING)
+    assert_cut_off(scenario, after, number, first="succeeded")
+    scenario.deploy().succeeded()
+    assert scenario.runs()[0]["status"]["state"] == "succeeded"
+    installation = scenario.cluster.api.get(API, "Installation", "kyma")
+    assert installation
+    assert installation["status"]["version"] == "1.0"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_as_soon_as_the_run_has_begun(scenario: Scenario, number: int) -> None:
+    outcome = scenario.deploy(at="changed: [localhost]", number=number)
+    assert outcome.status != 0
+    assert not scenario.is_at_work()
+    status = scenario.runs()[0]["status"]
+    assert status["state"] == "cancelled"
+    scenario.deploy().succeeded()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str], number: int) -> None:
+    outcome = scenario.deploy(*elsewhere, at="Think before", number=number, think_before=THINKING)
+    assert_cut_off(scenario, outcome, number, first="not started")
+    assert [*(scenario.playbook.folder / "home" / "tmp").glob("ansible-local-*/kyma-run-*")] == []
+
+
+def test_a_deployment_that_ends_by_itself_says_nothing_of_it(scenario: Scenario) -> None:
+    outcome = scenario.deploy().succeeded()
+    assert not scenario.is_at_work()
+    assert "ended as cancelled" not in outcome.text
+    assert (
+        outcome.requests[-1].uri.partition("?")[0].rpartition("/")[2]
+        != scenario.runs()[0]["metadata"]["name"]
+    )
+
+
+def assert_cut_off(scenario: Scenario, outcome: Outcome, number: int, *, first: str) -> None:
+    """What holds whatever has ended it."""
+    assert outcome.status != 0, outcome.text
+    assert not scenario.is_at_work()
+    run = scenario.runs()[0]
+    assert run["status"]["state"] == "cancelled"
+    assert CUT_OFF in run["status"]["cancelled"]
+    states = {name: one["state"] for name, one in run["status"]["components"].items()}
+    assert states["first"] == first
+    if number == signal.SIGINT:
+        told = f"the run {run['metadata']['name']} is ended as cancelled, as {CUT_OFF}"
+        assert told in outcome.text
+        assert "run the playbook again to go on from there" in outcome.text
