@@ -52,7 +52,8 @@ options:
       - V(pruned) deletes what their inventories name and the release no longer contains anywhere. A component
         that the release lacks goes as a whole. As part of a run nothing goes unless all before has succeeded.
       - V(absent) deletes the components with all their objects, each after those that need it, prerequisites
-        last and in reverse, and waits until they are gone. It needs no release, and runs no migrations.
+        last and in reverse, and waits until they are gone. It needs no release, and runs no migrations. It is
+        a run of its own, which can be cancelled as a deployment can.
     type: str
     choices: [present, pruned, absent]
     default: present
@@ -63,6 +64,12 @@ options:
       - Otherwise they stay, and the result's warnings list what lives.
     type: bool
     default: false
+  deadline:
+    description:
+      - Seconds after which a deletion is cancelled, whatever it is at, for O(state=absent). With V(0) it has
+        no end. A deployment's deadline is that of its O(run).
+    type: float
+    default: 0
   run:
     description:
       - The run that this is a part of, from M(kyma.lifecycle.run).
@@ -199,6 +206,21 @@ components:
           versions may live. They go once all components of the run are healthy.
       type: list
       elements: str
+run:
+  description: The name of the run that records a deletion. Empty if nothing was deleted.
+  returned: if O(state=absent)
+  type: str
+  sample: 20261121-131854-a1b2c3
+state:
+  description: How the deletion ended, V(succeeded), V(failed) or V(cancelled).
+  returned: if O(state=absent)
+  type: str
+  sample: succeeded
+seconds:
+  description: How long the deletion took.
+  returned: if O(state=absent)
+  type: float
+  sample: 41.3
 migrations:
   description: What came of the components' migrations.
   returned: success

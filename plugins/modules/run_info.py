@@ -88,8 +88,12 @@ runs:
       description: The name of the run.
       type: str
       sample: 20261121-131854-a1b2c3
+    action:
+      description: What it did, V(deploy) or V(delete).
+      type: str
+      sample: deploy
     version:
-      description: The release that was deployed.
+      description: The release that was deployed, or deleted.
       type: str
       sample: "2.11"
     previous:

@@ -126,6 +126,7 @@ DEFINITIONS: tuple[Object, ...] = (
         "kyrun",
         {
             "spec": _object(
+                action=_STRING,
                 version=_STRING,
                 previous=_STRING,
                 profile=_STRING,
@@ -157,6 +158,7 @@ DEFINITIONS: tuple[Object, ...] = (
             ),
         },
         [
+            ("Action", "string", ".spec.action"),
             ("Version", "string", ".spec.version"),
             ("State", "string", ".status.state"),
             ("Seconds", "number", ".status.seconds"),

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import moment
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import DELETE
 
 SILENT_FOR = timedelta(hours=1)
 """A run that has noted nothing for so long is dead: each component that it ends is noted."""
@@ -19,9 +20,11 @@ def open_run_note(run: Object | None, now: datetime) -> str:
     if run is None or (run.get("status") or {}).get("state") != "running":
         return ""
     spec, last = run["spec"], last_written(run)
+    what = "deletion" if spec.get("action") == DELETE else "run"
     told = (
-        f"the run {run['metadata']['name']} of Kyma {spec.get('version')}, begun by {spec.get('startedBy')}"
-        f" at {spec.get('startedAt')}, has not ended, and nothing was noted in it since {last}"
+        f"the {what} {run['metadata']['name']} of Kyma {spec.get('version')}, begun by"
+        f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and nothing was noted in it"
+        f" since {last}"
     )
     when = moment(last)
     if when is not None and now - when > SILENT_FOR:

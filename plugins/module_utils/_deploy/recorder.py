@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -122,6 +123,11 @@ def shrink_inventory(cluster: Cluster, before: Inventory, after: Inventory | Non
         cluster.apply(part, force=True)
     for part in inventory_objects(before)[len(left) :]:
         cluster.delete(API_VERSION, "Inventory", part["metadata"]["name"])
+
+
+def new_run_name() -> str:
+    """A name for a run that begins now, so that runs sort by time."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:

@@ -24,6 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
 GROUP = "lifecycle.kyma-project.io"
 API_VERSION = f"{GROUP}/v1alpha1"
 INSTALLATION_NAME = "kyma"
+DEPLOY, DELETE = "deploy", "delete"
+"""What a run does."""
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
 """An entry takes some 350 bytes: so an Inventory stays at half of the 1 MiB that an object may have."""

@@ -300,14 +300,12 @@ def in_served_versions(cluster: Cluster, entries: Iterable[Entry]) -> list[Entry
 
 def outcome_of(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:
     """What came of removing objects of a component, as it is told and recorded."""
-    state, error = SUCCEEDED, ""
-    if removal.errors:
-        state, error = FAILED, "; ".join(removal.errors[:MOST_REASONS])
-    elif removal.cancelled:
-        state, error = (
-            CANCELLED,
-            f"cancelled, {len(removal.untried) + len(removal.failed)} objects are still there",
-        )
+    state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
+    if removal.cancelled:
+        left = f"cancelled, {len(removal.untried) + len(removal.failed)} objects are still there"
+        state, error = CANCELLED, "; ".join(filter(None, (left, error)))
+    elif error:
+        state = FAILED
     return ComponentOutcome(
         name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.told)
     )

@@ -93,7 +93,7 @@ class Scenario:
 
     def record(self) -> dict[str, Any]:
         """The newest run's, once it has ended."""
-        end = time.monotonic() + GRACE + 10
+        end = time.monotonic() + GRACE + 30
         while True:
             installation = self.cluster.api.get(API, "Installation", "kyma")
             assert installation

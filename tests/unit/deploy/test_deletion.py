@@ -8,9 +8,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import stopping
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -240,17 +242,18 @@ def test_a_workload_that_waits_for_its_pods_names_them() -> None:
 
 
 def test_after_an_interruption_anywhere_a_rerun_goes_on() -> None:
-    for call in range(1, 60):
+    undisturbed = installed()
+    undisturbed.delete()
+    calls = sum(request.writes for request in memory(undisturbed).requests)
+    assert calls > 20
+    for call in range(1, calls + 1):
         cluster = healthy_cluster()
         empty = everything(cluster)
         someone = installed(cluster)
         cluster.fail_at(call, Unreachable("the connection broke"), before=bool(call % 2), writes_only=True)
-        interrupted = someone.delete()
-        if not interrupted.get("failed"):
-            break
+        someone.delete()
         assert not someone.delete().get("failed"), call
         assert everything(cluster) == empty, call
-    assert call > 10
 
 
 def test_what_is_not_ours_any_more_is_left_alone() -> None:
@@ -289,6 +292,135 @@ def test_a_cancellation_leaves_what_comes_later() -> None:
     assert result["failed"]
     assert deletions(someone) == []
     assert "cancelled" in result["msg"]
+
+
+# The record.
+
+
+def stuck(someone: Deployer, kind: str = "Deployment", name: str = "istio") -> None:
+    """Something holds one object, so that it does not go."""
+    api_version = "apps/v1" if kind == "Deployment" else "v1"
+    patch = {"metadata": {"finalizers": ["example.com/guard"]}}
+    someone.cluster.with_field_manager("guard").patch(api_version, kind, name, "kyma-system", patch)
+
+
+def let_go(someone: Deployer, kind: str = "Deployment", name: str = "istio") -> None:
+    api_version = "apps/v1" if kind == "Deployment" else "v1"
+    someone.cluster.patch(api_version, kind, name, "kyma-system", {"metadata": {"finalizers": None}})
+
+
+def test_a_deletion_is_a_run_of_its_own() -> None:
+    someone = installed()
+    deployment_run = someone.installation().last_run
+    stuck(someone)
+    someone.options["timeout"] = 0.3
+    result = someone.delete()
+    record = someone.record()
+    assert result["run"] == record["metadata"]["name"] != deployment_run
+    spec, status = record["spec"], record["status"]
+    assert (spec["action"], spec["version"], spec["previous"]) == ("delete", "2.9", "2.9")
+    assert spec["components"][-1] == "foundation"
+    assert (status["state"], result["state"]) == ("failed", "failed")
+    assert "finalizers hold it: example.com/guard" in status["message"]
+    assert someone.states() == {
+        "dashboards": "succeeded",
+        "monitoring": "succeeded",
+        "gateway": "succeeded",
+        "istio": "failed",
+        "certs": "not started",
+        "foundation": "not started",
+    }
+    states = {name: phase["state"] for name, phase in status["phases"].items()}
+    assert states == {"components": "succeeded", "prerequisites": "failed", "foundation": "failed"}
+    told = someone.run_info(run=result["run"])["runs"][0]
+    assert (told["action"], told["note"]) == ("delete", "")
+    assert {row["name"] for row in result["durations"] if row["kind"] == "component"} == set(someone.states())
+    assert any(line.split()[:2] == ["component", "istio"] for line in result["summary"])
+    let_go(someone)
+    again = someone.delete()
+    assert (again["state"], again["run"] != result["run"]) == ("succeeded", True)
+
+
+def test_its_record_says_how_it_ended_before_it_goes_as_the_last() -> None:
+    someone = installed()
+    seen: list[str] = []
+
+    def look(cluster: Any, event: Any) -> None:
+        obj = event.object
+        if event.type == "DELETED" and obj["metadata"]["name"] == "kyma-lifecycle-view":
+            seen.append(read_installation(cluster).last_run)
+            seen.append(cluster.get(API_VERSION, "Run", seen[0])["status"]["state"])
+
+    memory(someone).on_write(look)
+    result = someone.delete()
+    assert seen == [result["run"], "succeeded"]
+    assert result["state"] == "succeeded"
+
+
+def test_where_nothing_can_go_there_is_no_run() -> None:
+    someone = installed()
+    someone.delete("gateway")
+    before = someone.installation().last_run
+    result = someone.delete("gateway")
+    assert (result["changed"], result["run"]) == (False, "")
+    assert someone.installation().last_run == before
+
+
+def test_a_signal_gives_what_is_in_flight_its_grace_and_the_next_deletion_goes_on() -> None:
+    someone = installed(grace=0.2)
+    stuck(someone, "Deployment", "monitoring")
+    someone.cancelled = lambda: "Deployment kyma-system/monitoring" in deletions(someone)
+    result = someone.delete()
+    assert (result["failed"], result["state"]) == (True, "cancelled")
+    assert "cancelled by a signal to ansible-playbook, run by" in result["msg"]
+    status = someone.record()["status"]
+    assert status["state"] == "cancelled"
+    assert status["cancelled"].startswith("a signal to ansible-playbook, run by ")
+    assert someone.states()["monitoring"] == "cancelled"
+    assert someone.states()["istio"] == "not started"
+    assert "was cancelled by a signal" in status["components"]["istio"]["error"]
+    someone.cancelled = lambda: False
+    let_go(someone, "Deployment", "monitoring")
+    assert someone.delete()["state"] == "succeeded"
+
+
+def test_a_deadline_ends_a_deletion() -> None:
+    someone = installed(grace=0.2)
+    stuck(someone, "Deployment", "monitoring")
+    result = someone.delete(deadline=1)
+    assert result["state"] == "cancelled"
+    assert someone.record()["status"]["cancelled"] == "its deadline of 1 s"
+
+
+def test_somebody_at_another_terminal_ends_a_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "SECONDS_BETWEEN_LOOKS", 0.0)
+    someone = installed(grace=0.2)
+    stuck(someone, "Deployment", "monitoring")
+
+    def cancel(_cluster: Any, event: Any) -> None:
+        meta = event.object["metadata"]
+        if meta["name"] == "monitoring" and meta.get("deletionTimestamp") and not asked:
+            asked.append("now")
+            someone.task(run.DEFINITION, state="cancelled", reason="a fire drill")
+
+    asked: list[str] = []
+    memory(someone).on_write(cancel)
+    result = someone.delete()
+    assert result["state"] == "cancelled"
+    assert someone.record()["status"]["cancelled"].endswith(": a fire drill")
+
+
+def test_a_deletion_that_was_cut_off_is_told_and_ended_by_the_next_run() -> None:
+    someone = installed()
+    memory(someone).fail_at(6, KeyboardInterrupt(), before=True, writes_only=True)
+    with pytest.raises(KeyboardInterrupt):
+        someone.delete()
+    cut_off = someone.installation().last_run
+    [note] = [one["note"] for one in someone.run_info()["runs"] if one["note"]]
+    assert f"the deletion {cut_off} of Kyma 2.9" in note
+    assert note in someone.plan()["warnings"]
+    assert someone.delete("gateway")["run"]
+    assert someone.run_info(run=cut_off)["runs"][0]["state"] == "cancelled"
 
 
 def test_a_cluster_that_is_held_is_left_as_it_is() -> None:

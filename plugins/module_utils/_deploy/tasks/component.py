@@ -314,6 +314,7 @@ DEFINITION = TaskDefinition(
         **STOPPING_SPEC,
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},
+        "deadline": {"type": "float", "default": 0},
         "workers": {"type": "int", "default": 4},
         "timeout": {"type": "float", "default": 600},
     },

@@ -17,7 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion im
     deletion_waves,
     objects_by_component,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion_run import DeletionRun, phase_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of, without
@@ -29,8 +31,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     NOT_STARTED,
     SUCCEEDED,
     ComponentOutcome,
-    duration_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     shrink_inventory,
     write_installation,
@@ -44,6 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
     remove_objects,
     teller,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -61,31 +64,37 @@ DELETING = "deleting"
 def deleted(task: Task) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
-    started = time.monotonic()
     with Reminder(task.progress) as progress:
         deletion = _Deletion(task, overlay or task.cluster, progress)
         outcomes = deletion.work()
+        not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     staying = [warning for outcome in outcomes for warning in outcome.warnings]
+    ended = deletion.run.as_result(outcomes)
+    table = render_durations(ended["durations"]) if ended["run"] else []
     result: Result = {
+        **ended,
         "changed": any(outcome.deleted for outcome in outcomes) or deletion.has_forgotten,
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
-        "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
-        "warnings": staying,
-        "summary": _summary(outcomes, time.monotonic() - started, rehearsed=task.check_mode),
+        "warnings": [*not_ended, *staying],
+        "summary": [*_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
     }
     if overlay and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
     if failed:
         told = [f"{one.name} {one.state}: {one.error}" for one in failed]
         result["failed"] = True
-        result["msg"] = "\n".join(
-            ["not everything is deleted; put right what holds it and run the playbook again:", *told]
-        )
+        result["msg"] = "\n".join([_what_next(deletion.run.stopping.why()), *told])
     elif staying:
         result["msg"] = "\n".join(["deleted, but for:", *staying])
     return result
+
+
+def _what_next(cancelled_by: str) -> str:
+    if cancelled_by:
+        return f"not everything is deleted, as it was cancelled by {cancelled_by}; run it again to go on:"
+    return "not everything is deleted; put right what holds it and run the playbook again:"
 
 
 def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
@@ -111,6 +120,7 @@ class _Deletion:
     """The deletion of components, wave after wave, and of our own records once nothing else is left.
 
     Attributes:
+        run: its record.
         has_forgotten: whether records were changed though no object was there any more.
     """
 
@@ -130,7 +140,11 @@ class _Deletion:
             for name, inventory in self._inventories.items()
             if self._everything or name in params["names"]
         ]
-        self._waves = deletion_waves(chosen, self._order())
+        order = self._order()
+        self._waves = deletion_waves(chosen, order)
+        names = [name for wave in self._waves for name in wave]
+        self.run = DeletionRun(replace(task, progress=progress), self._installation, names, order)
+        self._out_of_grace = Grace(self.run.stopping, params["grace"])
         self._objects = objects_by_component(self._waves, self._inventories)
         self._inhabitants = Inhabitants(cluster, lambda _ref: bool(params["force"]))
         self._watcher = Watcher(cluster)
@@ -140,12 +154,14 @@ class _Deletion:
     def work(self) -> list[ComponentOutcome]:
         """Delete everything that may go, and tell of what may not."""
         self._announce()
-        self._forget_the_release()
-        if self._task.params["force"]:
+        if self._task.params["force"] and not self.run.stopping():
             self._delete_resources()
         for wave in self._waves:
-            for outcome in side_by_side(self._one, wave, int(self._task.params["workers"])):
-                self._outcomes[outcome.name] = outcome
+            started = time.monotonic()
+            outcomes = side_by_side(self._one, wave, int(self._task.params["workers"]))
+            self._outcomes |= {outcome.name: outcome for outcome in outcomes}
+            phase = phase_of(self._inventories[wave[0]])
+            self.run.note_phase(phase, outcomes, time.monotonic() - started)
         if self._everything and all(one.state == SUCCEEDED for one in self._outcomes.values()):
             self._end()
         return list(self._outcomes.values())
@@ -164,12 +180,6 @@ class _Deletion:
             # Not by the reminder, as it isn't what hangs if something does.
             self._task.progress("deletion", "starting", f"{objects} objects, in this order: {order}")
 
-    def _forget_the_release(self) -> None:
-        """No plan that was made before holds any longer, and nothing counts as deployed."""
-        installation = self._installation
-        if self._waves and installation.digest and not self._task.check_mode:
-            write_installation(self._cluster, replace(installation, digest=""))
-
     def _delete_resources(self) -> None:
         """Other people's resources of our kinds: while what takes their finalizers off still runs."""
         definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD]
@@ -185,12 +195,14 @@ class _Deletion:
         why = self._why_not(name)
         if why:
             self._progress(name, NOT_STARTED, why)
-            return ComponentOutcome(name, NOT_STARTED, error=why)
+            outcome = ComponentOutcome(name, NOT_STARTED, error=why)
+            self.run.note(outcome)
+            return outcome
         return self._measured(name, self._objects[name])
 
     def _why_not(self, name: str) -> str:
-        if self._task.cancelled():
-            return "the deletion was cancelled before"
+        if self.run.stopping():
+            return f"the deletion was cancelled by {self.run.stopping.why()}"
         inventory = self._inventories[name]
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
@@ -211,6 +223,7 @@ class _Deletion:
         outcome = outcome_of(name, removal, time.monotonic() - started)
         told = outcome.error or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
         self._progress(name, outcome.state, told)
+        self.run.note(outcome)
         return outcome
 
     def _terms(self, name: str) -> Terms:
@@ -218,12 +231,19 @@ class _Deletion:
         return Terms(
             self._cluster,
             deadline=time.monotonic() + float(params["timeout"]),
-            cancelled=self._task.cancelled,
+            cancelled=self._out_of_grace,
             on_change=teller(self._progress, name, DELETING),
-            spare=self._inhabitants.spare,
+            spare=self._spare,
             watcher=self._watcher,
             force=bool(params["force"]),
         )
+
+    def _spare(self, entry: Entry, live: Object) -> Fate | None:
+        """What to do with an object instead of deleting it; before the first that goes, the run begins."""
+        fate = self._inhabitants.spare(entry, live)
+        if fate is None:
+            self.run.begin()
+        return fate
 
     def _forget(self, name: str, removal: Removal) -> None:
         """Keep in a component's inventory what is still there."""
@@ -243,6 +263,8 @@ class _Deletion:
         if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
             self._note_that_nothing_is_deployed()
             return
+        # Before it goes as well: until then whoever looks sees how it ended.
+        self.run.end(list(self._outcomes.values()))
         records = [Entry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
         # Of these nothing is anybody else's.
         terms = replace(self._terms(RECORDS), spare=lambda _entry, _live: None)

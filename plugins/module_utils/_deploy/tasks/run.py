@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,6 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     RUNNING,
     create_run,
     forget_old_runs,
+    new_run_name,
     note,
     read_run,
     timestamp,
@@ -50,6 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    DEPLOY,
     Installation,
     basis_of,
 )
@@ -133,9 +134,10 @@ def _begin(task: Task) -> Result:
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         )
     _bring_definitions(task.cluster)
-    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    name = new_run_name()
     taking_part = [name for stage in plan["stages"] for name in stage["components"]]
     spec = {
+        "action": DEPLOY,
         "version": plan["version"],
         "previous": before.version,
         "profile": plan["profile"],

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import durations_of, failures_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_run, read_runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import DEPLOY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 
@@ -42,6 +43,7 @@ def _as_result(run: Object) -> dict[str, Any]:
     spec, status = run["spec"], run.get("status") or {}
     return {
         "name": run["metadata"]["name"],
+        "action": spec.get("action", DEPLOY),
         "version": spec.get("version", ""),
         "previous": spec.get("previous", ""),
         "profile": spec.get("profile", ""),
