@@ -117,6 +117,18 @@ def test_all_goes_backwards_but_for_what_others_use(deleted: Outcome, own_cluste
     assert "mail: deleting" in deleted.text
 
 
+def test_a_deletion_is_recorded_and_tells_how_long_it_took(deleted: Outcome, own_cluster: OwnCluster) -> None:
+    result = deleted.results[0]
+    record = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Run", result["run"])
+    assert record
+    assert record["spec"]["action"] == "delete"
+    assert record["status"]["state"] == result["state"] == "succeeded"
+    assert "these live: Widget default/theirs" in record["status"]["message"]
+    assert set(record["status"]["phases"]) == {"components", "prerequisites", "foundation"}
+    table = deleted.text[deleted.text.index("what ") :]
+    assert [one for one in ("mail", "shop", "certs", "foundation") if f"component  {one} " not in table] == []
+
+
 def test_again_changes_nothing_and_by_force_all_goes_and_nothing_of_ours_remains(
     forced: Outcome, own_cluster: OwnCluster, playbook: Playbook
 ) -> None:
