@@ -77,7 +77,8 @@ def assert_migration(
     not_needed on ``after``; ``run`` brings about ``after``; what has to stay, stays; a second run changes
     nothing; killed at each of its calls in turn, before the call's effect and after it, and run again, it
     comes to the same end; so it does with an error instead of the effect, and instead of the answer; it keeps
-    nothing in the process; and every plan can rehearse it.
+    nothing in the process; every plan can rehearse it; and it can be undone, but for what it declares
+    ``irreversible``.
 
     Args:
         migration: the class.

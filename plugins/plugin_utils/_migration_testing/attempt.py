@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe
@@ -18,6 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     TIMEOUT,
     Setting,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoReport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
     Context,
@@ -102,6 +105,7 @@ def attempted(
     fault_at: int = 0,
     rehearsal: bool = False,
     unasked: bool = False,
+    journal: Journal | None = None,
 ) -> Attempt:
     """Check, run if it is needed, and check again.
 
@@ -112,14 +116,32 @@ def attempted(
         fault, fault_at: what happens to its call of that number, from 1.
         rehearsal: whether the cluster keeps nothing.
         unasked: run it whatever its check would say.
+        journal: where its writes are journaled.
     """
     attempt = Attempt(Recording(fault, fault_at))
     watched = _watched(migration, attempt, around, unasked=unasked)
-    [outcome] = engine.run([watched], replace(_setting(cluster, around), rehearsal=rehearsal))
+    [outcome] = engine.run(
+        [watched], replace(_setting(cluster, around), rehearsal=rehearsal, journal=journal)
+    )
     attempt.in_time = outcome.state != TIMEOUT
     if outcome.state == TIMEOUT or not (attempt.verdicts or unasked):
         _note_failure(attempt, outcome.error)
     return attempt
+
+
+def undone(
+    migration: type[Migration], cluster: Cluster, around: Surroundings, entries: Sequence[JournalEntry]
+) -> tuple[UndoReport, str]:
+    """Undo what a journal has, and then what the migration has to undo by itself.
+
+    Returns:
+        What came of the journal, and what was wrong with the migration's own ``undo``, or empty.
+    """
+    report = undo(cluster, entries)
+    if not migration.has_own_undo():
+        return report, ""
+    [outcome] = engine.undo([migration], _setting(cluster, around))
+    return report, outcome.error
 
 
 def _setting(cluster: Cluster, around: Surroundings) -> Setting:

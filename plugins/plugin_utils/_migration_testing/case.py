@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Cluster,
     Object,
     Ref,
-    ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Reaction
@@ -32,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     State,
     differences,
     read,
+    status_differences,
     versions_of,
 )
 
@@ -113,20 +113,32 @@ class Case:
         """The objects that have to stay, as they are now."""
         return read(cluster, versions_of(self.stays))
 
-    def compare(self, cluster: Cluster, wanted: State, name: str) -> list[str]:
-        """How the cluster differs from a state, once things have had the time to settle."""
-        return self.server.eventually(lambda: self.differences(self.state(cluster), wanted, name))
+    def compare(
+        self, cluster: Cluster, wanted: State, name: str, *, without: Collection[str] = ()
+    ) -> list[str]:
+        """How the cluster differs from a state, once things have had the time to settle.
+
+        Args:
+            cluster: to read.
+            wanted: the state as it has to be.
+            name: what that is called in the sentences.
+            without: kinds that are left out.
+        """
+        wanted_ones = {ref: obj for ref, obj in wanted.items() if ref.kind not in without}
+
+        def look() -> list[str]:
+            found = {ref: obj for ref, obj in self.state(cluster).items() if ref.kind not in without}
+            return self.differences(found, wanted_ones, name)
+
+        return self.server.eventually(look)
 
     def differences(self, found: State, wanted: State, name: str) -> list[str]:
         """How two states differ; see :func:`differences`."""
-        statuses = {ref_of(obj): obj["status"] for obj in self.after if "status" in obj}
-        return differences(
-            found,
-            wanted,
-            name=name,
-            ignored=self.ignored | self.server.chosen,
-            statuses=statuses if wanted is self.state_after else None,
-        )
+        return differences(found, wanted, name=name, ignored=self.ignored | self.server.chosen)
+
+    def differences_from_after(self, found: State, after: State) -> list[str]:
+        """How a state differs from ``after``, with what the author says there of statuses."""
+        return [*self.differences(found, after, "`after`"), *status_differences(found, self.after)]
 
     @cached_property
     def state_before(self) -> State:
@@ -141,11 +153,11 @@ class Case:
     @cached_property
     def undisturbed(self) -> tuple[Attempt, State]:
         """What comes of it where nothing happens to it: what all disturbed attempts have to come to."""
-        # A real API server holds one state at a time.
-        wanted = self.state_after
+        # A real API server holds one state at a time, so the one to compare with is read first.
+        after = self.state_after
         cluster = self.start()
         done = self.attempt(cluster)
-        self.compare(cluster, wanted, "after")
+        self.server.eventually(lambda: self.differences_from_after(self.state(cluster), after))
         return done, self.state(cluster)
 
 

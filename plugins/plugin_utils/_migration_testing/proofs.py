@@ -12,6 +12,7 @@ from typing import cast
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validation import (
     Candidate,
     problems_of,
@@ -20,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Mi
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
     Attempt,
     checked,
+    undone,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
@@ -93,7 +95,7 @@ def reaches_after(case: Case) -> Problems:
         yield f"{attempt.error}; {_last_call(attempt)}"
     elif attempt.verdict != "needed":
         yield f"on `before`, check has to say needed, and said {attempt.reason}"
-    elif problems := case.differences(state, case.state_after, "`after`"):
+    elif problems := case.differences_from_after(state, case.state_after):
         yield "it ran, and the cluster is not as `after` says:" + _listed(problems)
 
 
@@ -184,6 +186,26 @@ def can_be_rehearsed(case: Case) -> Problems:
         yield "its rehearsal does not show what its run changes:" + _listed(problems)
 
 
+def can_be_undone(case: Case) -> Problems:
+    """Undone as a later release does it, by the journal, it brings back what was before."""
+    migration = case.migration
+    wanted = case.state_before
+    if migration.irreversible and not migration.irreversible_kinds:
+        return
+    cluster, journal = case.start(), JournalInMemory()
+    case.attempt(cluster, journal=journal)
+    report, error = undone(migration, cluster, case.around, journal.entries)
+    if error:
+        yield f"its own undo failed: {error}"
+    if problems := case.compare(cluster, wanted, "`before`", without=migration.irreversible_kinds):
+        told_by_undo = [str(one) for one in report.objects if not one.complete]
+        yield (
+            "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and "
+            "why (`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:"
+            + _listed([*problems, *(f"the journal says: {one}" for one in told_by_undo)])
+        )
+
+
 PROOFS = (
     Proof("its class is complete", valid, basic=True),
     Proof("check only reads", check_only_reads, basic=True),
@@ -196,6 +218,7 @@ PROOFS = (
     Proof("after an error and run again, it gets there", survives_errors),
     Proof("it remembers nothing", remembers_nothing),
     Proof("it can be rehearsed", can_be_rehearsed),
+    Proof("it can be undone", can_be_undone),
 )
 
 

@@ -44,7 +44,6 @@ def differences(
     *,
     name: str,
     ignored: Collection[str] = (),
-    statuses: Mapping[Ref, Mapping[str, Any]] | None = None,
 ) -> list[str]:
     """How what was found differs from what was wanted, each in a sentence for the author.
 
@@ -53,7 +52,6 @@ def differences(
         wanted: the state as it has to be; what it doesn't name must not be there.
         name: what the wanted state is called in the sentences.
         ignored: paths of fields that may differ, with all below them; ``Kind:path`` for one kind alone.
-        statuses: of some objects, the fields of the status that are wanted.
     """
     lines: list[str] = []
     for ref in dict.fromkeys((*wanted, *found)):
@@ -64,7 +62,17 @@ def differences(
             lines.append(f"{ref} is there, and {name} does not have it")
         elif is_there is not None and should_be is not None:
             lines += _field_differences(ref, is_there, should_be, name, ignored)
-            lines += _status_differences(ref, is_there, (statuses or {}).get(ref) or {})
+    return lines
+
+
+def status_differences(found: State, wanted: Sequence[Object]) -> list[str]:
+    """How statuses differ from what an author gave of them; what isn't given is the controllers' own."""
+    lines = []
+    for obj in wanted:
+        status = (found.get(ref_of(obj)) or {}).get("status") or {}
+        for key, value in (obj.get("status") or {}).items():
+            if status.get(key) != value:
+                lines.append(f"{ref_of(obj)}: status.{key} is {_told(status.get(key))}, not {value!r}")
     return lines
 
 
@@ -105,13 +113,6 @@ def _comparable(obj: Object) -> Object:
         return obj
     nameless = [{**owner, "uid": ""} for owner in owners]
     return {**obj, "metadata": {**obj["metadata"], "ownerReferences": nameless}}
-
-
-def _status_differences(ref: Ref, found: Object, wanted: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in wanted.items():
-        present = (found.get("status") or {}).get(key)
-        if present != value:
-            yield f"{ref}: status.{key} is {_told(present)}, and {value!r} is wanted"
 
 
 def _is_ignored(kind: str, path: str, ignored: Collection[str]) -> bool:

@@ -47,6 +47,15 @@ BEFORE = [config_map(color="red", token=TOKEN)]
 AFTER = [config_map(color="red"), secret(token=TOKEN)]
 
 
+def cache() -> list[Object]:
+    """A ConfigMap, and one that goes with it."""
+    owner, owned = config_map("cache"), config_map("page", text="hello")
+    owner["metadata"]["uid"] = "3bd1"
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "cache", "uid": "3bd1"}
+    owned["metadata"]["ownerReferences"] = [reference]
+    return [owner, owned]
+
+
 class MoveToken(Migration):
     """The token is in a Secret, and no more in a ConfigMap."""
 
@@ -208,6 +217,14 @@ class CannotBeRehearsed(MoveToken):
     def forget(self, ctx: Context) -> None:
         if not ctx.rehearsal:
             super().forget(ctx)
+
+
+class TakesMoreWithIt(MoveToken):
+    """The token is in a Secret, and the cache is gone, with what belongs to it."""
+
+    def forget(self, ctx: Context) -> None:
+        ctx.cluster.delete("v1", "ConfigMap", "cache", SHOP)
+        super().forget(ctx)
 
 
 class Oversleeps(MoveToken):

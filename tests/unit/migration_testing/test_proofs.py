@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import InMemory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
     Case,
@@ -95,6 +95,14 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         AFTER,
         "its rehearsal does not show what its run changes:\n    - ConfigMap shop/settings: data.token is",
     ),
+    (
+        bad.TakesMoreWithIt,
+        "it can be undone",
+        AFTER,
+        "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and why "
+        "(`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:\n"
+        "    - ConfigMap shop/page is gone, and `before` has it",
+    ),
 ]
 
 
@@ -102,7 +110,11 @@ def case_of(migration: type[Migration], after: list[Object], **more: Any) -> Cas
     around = surroundings(
         migration, BEFORE, components=(), release="1", profile="", variables=None, seconds=5.0, waits=False
     )
-    return Case(migration, BEFORE, after, InMemory(), around, **more)
+    return Case(migration, before_of(migration), after, InMemory(), around, **more)
+
+
+def before_of(migration: type[Migration]) -> list[Object]:
+    return [*BEFORE, *bad.cache()] if migration is bad.TakesMoreWithIt else BEFORE
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +146,7 @@ def test_each_proof_has_one_that_it_catches() -> None:
 )
 def test_an_author_hears_of_it(migration: type[Migration], name: str, after: list[Object], said: str) -> None:
     with pytest.raises(Disproved) as caught:
-        assert_migration(migration, BEFORE, after, stays=BEFORE)
+        assert_migration(migration, before_of(migration), after, stays=BEFORE)
     assert str(caught.value).startswith("migration shop/move-token:\n  - ")
     assert f"  - {name}: " in str(caught.value)
     assert said in str(caught.value)
@@ -157,10 +169,34 @@ def test_no_value_of_a_secret_is_told() -> None:
 def test_what_waits_for_ever_in_memory_is_told_at_once() -> None:
     with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
         assert_migration(bad.Oversleeps, BEFORE, AFTER)
-    assert "(8 more proofs wait for this one)" in str(caught.value)
+    assert "(9 more proofs wait for this one)" in str(caught.value)
 
 
 def test_what_hangs_is_given_up() -> None:
     with pytest.raises(Disproved, match="it hangs: its run was not done when") as caught:
         assert_migration(bad.Hangs, BEFORE, AFTER, seconds=0.2)
     assert "its last request was call 1 (get ConfigMap shop/settings)" in str(caught.value)
+
+
+class DeclaresThatItTakesMoreWithIt(bad.TakesMoreWithIt):
+    """The token is in a Secret, and the cache is gone."""
+
+    irreversible = "Pages of the cache are not kept."
+    irreversible_kinds = ("ConfigMap",)
+
+
+class MakesThePagesAnew(bad.TakesMoreWithIt):
+    """The token is in a Secret, and the cache is gone."""
+
+    def undo(self, ctx: Context) -> None:
+        page = bad.cache()[1]
+        del page["metadata"]["ownerReferences"]
+        ctx.cluster.apply(page)
+
+
+def test_what_is_declared_irreversible_need_not_come_back() -> None:
+    assert_migration(DeclaresThatItTakesMoreWithIt, [*BEFORE, *bad.cache()], AFTER)
+
+
+def test_what_no_journal_can_undo_a_migration_may_undo_itself() -> None:
+    assert_migration(MakesThePagesAnew, [*BEFORE, *bad.cache()], AFTER, ignore=["metadata.ownerReferences"])
