@@ -24,7 +24,7 @@ options:
   migration_collections:
     description:
       - Collections with migrations of their own in C(plugins/module_utils/kyma_migrations), each as
-        C(namespace.name).
+        C(namespace.name). One that is not installed, or has none, is refused.
     type: list
     elements: str
     default: []

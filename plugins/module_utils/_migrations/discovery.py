@@ -26,8 +26,11 @@ def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[Migra
         collections: names such as ``acme.platform``; their migrations lie in
             ``plugins/module_utils/kyma_migrations``.
     """
-    theirs = [MigrationFolder(name, _folder_of_collection(name)) for name in collections]
-    return [own_folder(), *theirs, *(MigrationFolder(ORIGIN_OF_USERS, path) for path in folders)]
+    return [
+        own_folder(),
+        *map(_of_collection, collections),
+        *(MigrationFolder(ORIGIN_OF_USERS, path) for path in folders),
+    ]
 
 
 def discover(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet:
@@ -35,13 +38,23 @@ def discover(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet
     return load_folders(folders_of(folders, collections))
 
 
-def _folder_of_collection(name: str) -> str:
+def _of_collection(name: str) -> MigrationFolder:
+    """The folder of a collection; with a problem where there is none, as the user counts on it."""
+    module = f"ansible_collections.{name}.{FOLDER_OF_COLLECTIONS}"
+    places = _places(module)
+    if places:
+        return MigrationFolder(name, places[0])
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.missing import why_missing
+
+    return MigrationFolder(name, module.replace(".", "/"), why_missing(name, _places))
+
+
+def _places(module: str) -> list[str]:
+    """Where a package lies; nowhere, if there is none."""
     from importlib.util import find_spec
 
-    module = f"ansible_collections.{name}.{FOLDER_OF_COLLECTIONS}"
     try:
         spec = find_spec(module)
-    except ModuleNotFoundError:
-        spec = None
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    return places[0] if places else module.replace(".", "/")
+    except (ImportError, ValueError):
+        return []
+    return list(spec.submodule_search_locations or ()) if spec else []

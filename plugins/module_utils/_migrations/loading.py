@@ -59,6 +59,7 @@ class _Folder:
         source: the folder on the controller that they come from.
         modules: the files in which migrations are searched.
         own: whether it is the collection's.
+        problem: why nothing can be found there that the user counts on; mostly empty.
     """
 
     package: str
@@ -66,6 +67,7 @@ class _Folder:
     source: str
     modules: Sequence[str]
     own: bool
+    problem: str = ""
 
 
 def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
@@ -80,6 +82,7 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
                 folder.path,
                 module_names(folder),
                 folder.origin == OWN_ORIGIN,
+                folder.problem,
             )
             for folder in found
         ],
@@ -112,6 +115,7 @@ def load_archive(path: str | Path) -> MigrationSet:
                 entry["path"],
                 entry["modules"],
                 entry["origin"] == OWN_ORIGIN,
+                entry["problem"],
             )
         )
     return _load(folders, tuple(entry["searched"] for entry in manifest))
@@ -128,7 +132,7 @@ def true_path(file: str) -> str:
 def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet:
     own: list[Candidate] = []
     theirs: list[Candidate] = []
-    problems: list[str] = []
+    problems = [folder.problem for folder in folders if folder.problem]
     with _IMPORTING:
         for name in [name for name in sys.modules if name.partition(".")[0] == FOUND_PACKAGE]:
             del sys.modules[name]
@@ -208,4 +212,17 @@ def _import_problem(error: BaseException, folder: _Folder, file: str) -> str:
     ]
     place = f"{true_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else f"{file}:1"
     text = " ".join(str(error).split())[:300]
-    return f"{place}: can't be imported: {type(error).__name__}" + (f": {text}" if text else "")
+    told = f"{place}: can't be imported: {type(error).__name__}" + (f": {text}" if text else "")
+    return f"{told} ({advice})" if (advice := _advice(error)) else told
+
+
+def _advice(error: BaseException) -> str:
+    """What to do about what commonly keeps a file from being imported; mostly empty."""
+    if isinstance(error, SystemExit):
+        return "a file of migrations must not end the process: raise MigrationError where it is run"
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    top = (error.name or "").partition(".")[0]
+    if top in (FOUND_PACKAGE, "ansible_collections"):
+        return "files of the same folder import each other relatively, and of collections only the contract"
+    return f"install it for {sys.executable}, which runs the migrations, or do without it"

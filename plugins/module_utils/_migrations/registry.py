@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
@@ -22,6 +24,10 @@ OWN_ORIGIN = "kyma.lifecycle"
 ORIGIN_OF_USERS = "yours"
 
 
+class UnreadableMigration(LifecycleError):
+    """A file that is to be sent along can't be read."""
+
+
 @dataclass(frozen=True)
 class MigrationFolder:
     """A folder in which migrations are searched, which need not exist.
@@ -29,10 +35,12 @@ class MigrationFolder:
     Attributes:
         origin: whose it is, for people: a collection's name, or ``yours`` for folders of the user.
         path: its absolute path on the controller.
+        problem: why nothing can be found there that the user counts on; mostly empty.
     """
 
     origin: str
     path: str
+    problem: str = ""
 
     @property
     def package(self) -> str:
@@ -105,7 +113,10 @@ def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
             for parent in sorted({path.parent for path in sources}):
                 _write(archive, f"{inside}/{parent.relative_to(root).as_posix()}/".replace("/./", "/"), b"")
             for path in sources:
-                source = path.read_bytes()
+                try:
+                    source = path.read_bytes()
+                except OSError as error:
+                    raise UnreadableMigration(f"{path}: can't be read: {error.strerror}") from error
                 problems += _problems_in(path, source)
                 _write(archive, f"{inside}/{path.relative_to(root).as_posix()}", source)
     return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in found), tuple(problems))

@@ -76,6 +76,8 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
             yield f"{name} must be a function, not {method!r}"
         elif inspect.iscoroutinefunction(method):
             yield f"{name} must be a plain function, not async"
+        elif not _takes_context(cls, name):
+            yield f"{name} must take one argument beside self, the context: def {name}(self, ctx)"
     if not (cls.__dict__.get("__doc__") or "").strip():
         yield "it has no docstring: its first line says what the migration brings about"
     yield from _of_retirement(cls)
@@ -92,6 +94,16 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
         yield f"irreversible_kinds must be a list of kinds, not {cls.irreversible_kinds!r}"
     elif cls.irreversible_kinds and not cls.irreversible:
         yield "it has irreversible_kinds, and irreversible does not say why they can't be undone"
+
+
+def _takes_context(cls: type[Migration], name: str) -> bool:
+    method = inspect.getattr_static(cls, name)
+    given = (None,) if isinstance(method, (classmethod, staticmethod)) else (None, None)
+    try:
+        inspect.signature(getattr(cls, name)).bind(*given)
+    except TypeError:
+        return False
+    return True
 
 
 def _of_id(cls: type[Migration]) -> Iterator[str]:
@@ -138,7 +150,7 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
         for other_id in _texts(cls.after) or ():
             other = by_id.get(other_id)
             if other is None:
-                yield candidate.problem(f"after names {other_id!r}, and there is no such migration")
+                yield candidate.problem(_unknown_after(other_id, sorted(by_id)))
             elif (other.migration.component, other.migration.phase) != (cls.component, cls.phase):
                 yield candidate.problem(
                     f"after names {other_id}, which belongs to {other.migration.component} "
@@ -148,6 +160,14 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
             else:
                 graph[own_id].append(other_id)
     yield from _cycles(graph, by_id)
+
+
+def _unknown_after(other_id: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(other_id, known, n=1)
+    meant = f"did you mean {near[0]}?" if near else "if it has been retired, take it out of after"
+    return f"after names {other_id!r}, and there is no such migration: {meant}"
 
 
 def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterator[str]:

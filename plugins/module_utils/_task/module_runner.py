@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
@@ -31,15 +33,17 @@ def run_module(definition: TaskDefinition) -> None:
         supports_check_mode=True,
     )
     progress_file = module.params["progress_file"]
-    result = call(
-        definition,
-        module.params,
-        materials=ShippedMaterials(module.params["workdir"]),
-        progress=ProgressFile(progress_file) if progress_file else no_progress,
-        cancelled=_cancelled(progress_file),
-        check_mode=module.check_mode,
-        diff=module._diff,
-    )
+    # What a migration prints must not end up in the result, which is read from the standard output.
+    with redirect_stdout(sys.stderr):
+        result = call(
+            definition,
+            module.params,
+            materials=ShippedMaterials(module.params["workdir"]),
+            progress=ProgressFile(progress_file) if progress_file else no_progress,
+            cancelled=_cancelled(progress_file),
+            check_mode=module.check_mode,
+            diff=module._diff,
+        )
     for warning in result.pop("warnings", ()):
         module.warn(warning)
     if result.get("failed"):

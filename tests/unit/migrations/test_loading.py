@@ -9,7 +9,7 @@ import ast
 import dataclasses
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     MigrationFolder,
+    UnreadableMigration,
     collect,
     own_folder,
 )
@@ -228,7 +229,7 @@ def test_syntax_and_import_errors_name_the_true_file_and_line(folder: Path, load
     assert problems[0].startswith(f"{folder}/a.py:2: ")
     assert problems[1] == f"{folder}/b.py:3: can't be imported: RuntimeError: no such luck"
     assert problems[2] == f"{folder}/_helper.py:3: can't be imported: ZeroDivisionError: division by zero"
-    assert problems[3] == f"{folder}/d.py:2: can't be imported: SystemExit: 3"
+    assert problems[3].startswith(f"{folder}/d.py:2: can't be imported: SystemExit: 3 (")
     assert problems[4].startswith(f"{folder}/e-f.py:1: 'e-f' is no Python name")
     assert problems[5].startswith(f"{folder}/g.py:1: ")
     assert len(problems) == 6
@@ -317,10 +318,120 @@ def test_the_collections_own_import_nothing_but_the_contract() -> None:
                 assert node.module == CONTRACT, path
 
 
-def test_an_unknown_collection_is_listed_as_not_there() -> None:
-    found = discover([], ["nobody.here"])
-    assert found.problems == ()
-    assert "(nobody.here): not there" in found.searched[1]
+def discover_shipped(collections: list[str], target: Path) -> MigrationSet:
+    target.write_bytes(collect(folders_of([], collections)).content)
+    return load_archive(target)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("nobody.here", "which is not installed in "),
+        ("kyma.lifecycel", "did you mean kyma.lifecycle?"),
+        ("kyma.lifecycle", "there are no migrations in its folder"),
+        ("platform", "which is no collection's name: it must be namespace.name"),
+        ("../etc", "which is no collection's name"),
+    ],
+)
+def test_a_collection_that_has_none_is_refused_with_what_to_do(
+    tmp_path: Path, name: str, expected: str
+) -> None:
+    found = discover([], [name])
+    [problem] = found.problems
+    assert problem.startswith(f"migration_collections lists {name}") or repr(name) in problem
+    assert expected in problem
+    assert found.migrations == ()
+    assert f"({name}): not there" in found.searched[1]
+    assert discover_shipped([name], tmp_path / "all.zip") == found
+
+
+@pytest.fixture
+def collections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which collections ``acme.<name>`` are installed."""
+    import ansible_collections
+
+    root = tmp_path / "ansible_collections"
+    monkeypatch.setattr(ansible_collections, "__path__", [*ansible_collections.__path__, str(root)])
+    yield root / "acme"
+    for name in [name for name in sys.modules if name.startswith("ansible_collections.acme")]:
+        del sys.modules[name]
+
+
+def test_ids_collide_over_collections_with_both_places(collections: Path, tmp_path: Path) -> None:
+    places = [collections / name / "plugins" / "module_utils" / "kyma_migrations" for name in ("one", "two")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "marks.py").write_text(HEAD + source("Mark"))
+    found = discover([], ["acme.one", "acme.two"])
+    assert found.problems == (
+        f"{places[1]}/marks.py:4: Mark: the id logging/mark is already taken by {places[0]}/marks.py:4",
+    )
+    assert discover_shipped(["acme.one", "acme.two"], tmp_path / "all.zip") == found
+    (places[1] / "marks.py").write_text(HEAD + source("Other"))
+    both = discover([], ["acme.one", "acme.two"])
+    assert ids(both)[2:] == ["logging/mark", "logging/other"]
+    assert [entry.rpartition("(")[2] for entry in both.searched] == [
+        "kyma.lifecycle)",
+        "acme.one)",
+        "acme.two)",
+    ]
+
+
+def test_an_import_that_fails_says_what_to_do(folder: Path, load: Load) -> None:
+    (folder / "a.py").write_text("import nothing_of_that_name.inside\n")
+    (folder / "b.py").write_text("from .sibling import THING\n")
+    (folder / "c.py").write_text("from ansible_collections.acme.nowhere.plugins import thing\n")
+    (folder / "d.py").write_text("raise SystemExit\n")
+    library, sibling, other, ending = load(folder).problems
+    place = f"{folder}/a.py:1: can't be imported: ModuleNotFoundError"
+    assert library.startswith(place)
+    assert f"(install it for {sys.executable}, which runs the migrations, or do without it)" in library
+    assert "import each other relatively" in sibling
+    assert "of collections only the contract" in other
+    assert ending.startswith(f"{folder}/d.py:1: can't be imported: SystemExit (")
+
+
+def test_a_file_that_can_not_be_read_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a.py").write_text(HEAD + source())
+
+    def refuse(_path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(UnreadableMigration, match=f"{folder}/a.py: can't be read: Permission denied"):
+        collect([MigrationFolder("yours", str(folder))])
+
+
+def test_what_prints_when_it_is_imported_is_no_problem(
+    folder: Path, load: Load, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "a.py").write_text(HEAD + "print('{')\n" + source())
+    assert ids(load(folder)) == ["logging/mark"]
+    assert capsys.readouterr().out == "{\n"
+
+
+@pytest.mark.parametrize("arguments", ["self", "self, ctx, more", "self, *, ctx", ""])
+def test_methods_must_take_the_context(folder: Path, load: Load, arguments: str) -> None:
+    (folder / "a.py").write_text(HEAD + source().replace("check(self, ctx)", f"check({arguments})"))
+    [problem] = load(folder).problems
+    assert "check must take one argument beside self, the context: def check(self, ctx)" in problem
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("logging/grow-t", "did you mean logging/grow-it?"),
+        ("istio/labels", "if it has been retired, take it out of after"),
+    ],
+)
+def test_an_unknown_id_in_after_says_what_to_do(folder: Path, load: Load, after: str, expected: str) -> None:
+    (folder / "a.py").write_text(
+        HEAD
+        + source("GrowIt")
+        + source("Next", f'component = "logging"\nphase = Phase.PRE\nkeep = "x"\nafter = ["{after}"]')
+    )
+    [problem] = load(folder).problems
+    assert f"after names {after!r}, and there is no such migration: {expected}" in problem
 
 
 def test_a_hundred_files_load_quickly(folder: Path, load: Load) -> None:
