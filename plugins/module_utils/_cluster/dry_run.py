@@ -325,7 +325,7 @@ class DryRunCluster(Cluster):
         return self._verified(ref, before, after, dry_run)
 
     def _applied_by_server(self, ref: Ref, obj: Object, *, force: bool) -> Object:
-        """What the server makes of an apply; what can't be there is created, as a definition costs half then."""
+        """What the server makes of an apply; to create a new definition comes at half the price."""
         if is_a(ref, CRD) and self._is_new_definition(obj):
             try:
                 after = self._inner.create(obj, dry_run=True)
