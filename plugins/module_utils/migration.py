@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Conflict,
+    Forbidden,
     Invalid,
     KindNotServed,
     NotFound,
@@ -44,6 +45,7 @@ __all__ = [
     "Component",
     "Conflict",
     "Context",
+    "Forbidden",
     "Invalid",
     "KindNotServed",
     "LifecycleError",

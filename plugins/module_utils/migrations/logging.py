@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
     Conflict,
     Context,
+    Forbidden,
     Migration,
     MigrationError,
     Object,
@@ -109,8 +110,10 @@ class GrowLokiVolume(Migration):
                 patch = {**_precondition(classes[name]), "allowVolumeExpansion": True}
                 ctx.cluster.patch("storage.k8s.io/v1", "StorageClass", name, None, patch)
         for claim in bound:
-            # A quota or an admission may refuse what the StorageClass allows.
-            _patch_size(ctx, wanted, claim, dry_run=True)
+            # A quota or an admission may refuse what the StorageClass allows; and an admission learns a
+            # moment later of a class that was changed just now, or in a run that was ended after that.
+            try_it = partial(_patch_size, ctx, wanted, claim, dry_run=True)
+            ctx.retry(try_it, attempts=3, on=(Forbidden,))
 
 
 @dataclass(frozen=True)

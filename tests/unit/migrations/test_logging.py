@@ -441,3 +441,11 @@ def test_a_rehearsal_shows_what_it_writes_and_writes_nothing(expands: bool) -> N
     assert ("StorageClass" in shown) is not expands
     assert writes_of(cluster) == []
     assert size_of(cluster) == "10Gi"
+
+
+def test_an_admission_that_learns_late_of_a_changed_class_is_asked_again() -> None:
+    cluster = seeded(expands=False)
+    late = Forbidden("patch claim", status=403, reason="Forbidden", api_message="must support resize")
+    cluster.fail_when(lambda one: one.verb == "patch" and one.dry_run, late, times=1)
+    assert grown(cluster, variables=ALLOWED).state == "done"
+    assert size_of(cluster) == "30Gi"
