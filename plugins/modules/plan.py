@@ -346,6 +346,13 @@ plan:
               had asked for before counts too, though it costs no request.
           type: int
           sample: 1
+        notes:
+          description:
+            - What a person should know of it, if it is needed. What it would write and can't be undone, and
+              when and by whom it was undone.
+          type: list
+          elements: str
+          sample: []
         writes:
           description: What it would write.
           type: list

@@ -171,6 +171,33 @@ runs:
           phase: pre
           state: done
           seconds: 0.4
+    undone:
+      description: The migrations of the run that were undone since, or tried to be.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: The migration's id.
+          type: str
+          sample: certificates/adopt-gateway
+        state:
+          description: V(undone), V(partly) where something of it stays, or V(failed).
+          type: str
+          sample: undone
+        at:
+          description: When, in UTC.
+          type: str
+          sample: "2026-11-21T20:15:00Z"
+        by:
+          description: By whom.
+          type: str
+          sample: alice@bastion
+        objects:
+          description: What came of each object, in a sentence.
+          type: list
+          elements: str
+          sample:
+            - "Gateway kyma-system/kyma-gateway: as before (metadata.annotations.meta.helm.sh/release-name)"
     durations:
       description: How long each phase, migration and component took, as rows of a table.
       type: list

@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 
 if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
     from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
@@ -90,6 +91,10 @@ class Migrating:
         foretold = (record.get("spec") or {}).get("migrations") or {}
         return replace(self, setting=replace(self.setting, foretold=foretold))
 
+    def journaled(self, journal: Journal | None) -> Migrating:
+        """The same, and what they write is kept, so that it can be undone."""
+        return replace(self, setting=replace(self.setting, journal=journal))
+
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
         known = {
@@ -153,10 +158,13 @@ class Migrating:
         """
         return engine.check(migrations, replace(self.setting, cluster=cluster, progress=_silent))
 
+    def migration(self, migration_id: str) -> type[Migration]:
+        """The migration of an id; one that takes part."""
+        return next(one for one in self.migrations if one.id() == migration_id)
+
     def rehearse(self, overlay: Cluster, migration_id: str) -> str:
         """Run one migration on an overlay; answers with what went wrong, or nothing."""
-        wanted = [one for one in self.migrations if one.id() == migration_id]
-        outcomes = self.run_these(wanted, overlay)
+        outcomes = self.run_these([self.migration(migration_id)], overlay)
         return "; ".join(outcome["error"] for outcome in outcomes if outcome["fatal"])
 
     def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
@@ -169,7 +177,7 @@ class Migrating:
         """Run migrations of one component and phase; on an overlay they are only rehearsed."""
         setting = self.setting
         if overlay is not None:
-            setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
+            setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent, journal=None)
         return [outcome.as_result() for outcome in engine.run(migrations, setting)]
 
     def cancelled(self) -> bool:

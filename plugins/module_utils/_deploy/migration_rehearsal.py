@@ -9,7 +9,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_notes import (
+    with_irreversible,
+    with_undone,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
@@ -62,6 +67,14 @@ class MigrationRehearsal:
         self.verdicts += verdicts
         return any(verdict.verdict == "needed" for verdict in verdicts)
 
+    def noted(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
+        """The verdicts, those that are needed with what the records of runs tell of them.
+
+        Raises:
+            ClusterError: the records can't be read.
+        """
+        return tuple(with_undone(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
+
     def _rehearse(self, migrating: Migrating, result: CheckResult) -> MigrationPlan:
         verdict = planned(result)
         problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
@@ -71,7 +84,9 @@ class MigrationRehearsal:
             error = migrating.rehearse(self._overlay, verdict.id)
             problems += [f"migration {verdict.id}, rehearsed: {error}"] if error else []
             reasons += migrating.take_cancel_reasons()
-            verdict = verdict.with_writes(self._changes.take())
+            verdict = with_irreversible(
+                verdict.with_writes(self._changes.take()), migrating.migration(verdict.id)
+            )
         problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
         self._blockers += [Blocker(result.component, problem) for problem in problems]
         return verdict

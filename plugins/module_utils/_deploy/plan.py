@@ -51,6 +51,7 @@ class ObjectChange:
         after: as it would be, or None where it would go.
         replaced: whether it would be deleted and made anew.
         unverified: the server could not be asked, as what it depends on doesn't exist yet.
+        lasting: a migration would do it that says that it can't be undone.
     """
 
     ref: Ref
@@ -58,6 +59,7 @@ class ObjectChange:
     after: Object | None
     replaced: bool = False
     unverified: bool = False
+    lasting: bool = False
 
     @property
     def action(self) -> str:
@@ -120,6 +122,7 @@ class MigrationPlan:
         writes: what it would write.
         slow: it has nothing to do and yet took long to say so.
         requests: how often its check called the cluster, also where it was spared the request.
+        notes: what a person should know of it, each in a sentence.
     """
 
     id: str
@@ -131,6 +134,7 @@ class MigrationPlan:
     writes: tuple[ObjectChange, ...] = ()
     slow: bool = False
     requests: int = 0
+    notes: tuple[str, ...] = ()
 
     def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
         """The same with what its rehearsal wrote."""
@@ -148,6 +152,7 @@ class MigrationPlan:
             "slow": self.slow,
             "requests": self.requests,
             "writes": [write.as_result() for write in self.writes],
+            "notes": list(self.notes),
         }
 
 
@@ -304,7 +309,12 @@ class Plan:
         """
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 
-        diffs = [diff_of(change.before, change.after) for change in self._changes_in_turn()]
+        diffs: list[dict[str, str]] = []
+        for change in self._changes_in_turn():
+            diff = diff_of(change.before, change.after)
+            if change.lasting:
+                diff["after_header"] += " (can't be undone)"
+            diffs.append(diff)
         for plan in self.later:
             for one in plan.diff():
                 headers = {key: f"{one[key]} ({plan.version}, provisional)" for key in _HEADERS}
@@ -382,6 +392,7 @@ def summary_of(plan: Plan) -> list[str]:
         if migration.verdict == "needed":
             what = count_words(migration.writes)
             lines.append(f"  migrate   {migration.id} ({migration.phase}): {migration.evidence}; {what}")
+            lines += [f"              note: {note}" for note in migration.notes]
     width = max((len(component.label) for component in plan.components), default=0)
     for component in plan.components:
         if component.action == "unchanged":

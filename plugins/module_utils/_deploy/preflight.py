@@ -53,6 +53,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     granting_rights,
     granting_roles,
     is_escalation,
+    journal_rights,
     list_right,
     narrowing_rights,
     records_rights,
@@ -179,6 +180,7 @@ def _needed(intended: Intended) -> set[Right]:
             needed |= delete_rights(change.before["apiVersion"], change.ref, served)
         elif change.after is not None:
             needed |= apply_rights(change.after, change.action, served)
+    needed |= {right for change in intended.writes for right in journal_rights(change.ref)}
     for crd in intended.wide:
         needed |= narrowing_rights(crd)
     return needed

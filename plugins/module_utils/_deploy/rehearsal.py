@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -17,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
+    Forbidden,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import (
@@ -57,6 +59,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
+    MigrationPlan,
     Plan,
     PlanRequest,
     with_later_changes,
@@ -173,7 +176,7 @@ class Rehearsal:
             digest=self._digest,
             components=(*components, *orphans),
             prune=prune,
-            migrations=tuple(self._migrations.verdicts),
+            migrations=self._noted_migrations(),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
@@ -196,6 +199,12 @@ class Rehearsal:
             alone=self._request.alone,
             stays=self._what_stays(),
         )
+
+    def _noted_migrations(self) -> tuple[MigrationPlan, ...]:
+        if self._observed.installation.last_run:
+            with suppress(Forbidden):
+                return self._migrations.noted(self._cluster)
+        return tuple(self._migrations.verdicts)
 
     def _narrowed(self, components: list[ComponentPlan]) -> list[ComponentPlan]:
         """Rehearse how definitions end that were given more versions than the release has."""

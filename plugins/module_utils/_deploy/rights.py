@@ -68,13 +68,13 @@ def records_rights() -> set[Right]:
     """What keeping our own records takes, on a cluster that never had them included."""
     found = {Right(verb, GROUP, resource) for resource in _OWN for verb in _READ}
     found |= {Right(verb, GROUP, resource) for resource in _OWN for verb in ("create", "patch")}
-    found |= {Right("delete", GROUP, resource) for resource in ("inventories", "runs")}
+    found |= {Right("delete", GROUP, resource) for resource in ("inventories", "journalentries", "runs")}
     found |= {Right(verb, _CRDS, "customresourcedefinitions") for verb in ("get", "create", "patch")}
     found |= {Right(verb, RBAC, "clusterroles") for verb in ("create", "patch")}
     return found
 
 
-_OWN = ("installations", "inventories", "runs")
+_OWN = ("installations", "inventories", "journalentries", "runs")
 
 
 def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
@@ -111,6 +111,14 @@ def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
     """What deleting one object takes."""
     resource = served(api_version, ref.kind)
     return {_right(verb, resource, ref.namespace) for verb in ("get", "delete")} if resource else set()
+
+
+def journal_rights(ref: Ref) -> set[Right]:
+    """What keeping what an object was, before a migration writes it, takes beside our own records."""
+    if ref[:2] != ("", "Secret"):
+        return set()
+    # What a Secret was is kept in another one beside it.
+    return {Right(verb, "", "secrets", ref.namespace) for verb in ("get", "create", "patch")}
 
 
 def narrowing_rights(crd: Object) -> set[Right]:

@@ -106,12 +106,12 @@ def test_everything_goes_backwards_and_nothing_of_ours_remains() -> None:
     ]
     assert places == sorted(places)
     assert order.index("Gateway kyma-system/kyma") < order.index("ConfigMap kyma-system/routes")
-    assert order[-6:-3] == [
+    assert order[-7:-4] == [
         "CustomResourceDefinition gateways.example.com",
         "Namespace kyma-system",
         "ClusterRole kyma-lifecycle-view",
     ]
-    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-3:])
+    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-4:])
 
 
 def test_where_nothing_of_ours_is_there_is_nothing_to_do() -> None:

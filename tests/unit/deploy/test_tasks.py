@@ -245,11 +245,11 @@ def test_on_an_empty_cluster_the_infos_are_empty() -> None:
 
 def test_a_migration_alone_runs_once() -> None:
     someone = deployer(kyma(), *ALL)
-    first = someone.task(migration.DEFINITION, id="logging/labels")
+    first = someone.task(migration.DEFINITION, ids=["logging/labels"])
     assert (first["changed"], [one["state"] for one in first["migrations"]]) == (True, ["done"])
     assert labels(someone) == {"logging.labels"}
     with only_reads(memory(someone)):
-        again = someone.task(migration.DEFINITION, id="logging/labels")
+        again = someone.task(migration.DEFINITION, ids=["logging/labels"])
     assert (again["changed"], [one["state"] for one in again["migrations"]]) == (False, ["not_needed"])
 
 
@@ -274,13 +274,13 @@ def test_in_check_mode_a_migration_shows_what_it_would_write() -> None:
 
 def test_a_migration_that_nobody_has_is_told_with_those_that_there_are() -> None:
     someone = deployer(kyma(), Labels)
-    told = someone.task(migration.DEFINITION, id="logging/label")
+    told = someone.task(migration.DEFINITION, ids=["logging/label"])
     assert told["msg"] == "there is no migration logging/label; there are logging/labels"
 
 
 def test_a_migration_that_fails_alone_fails_its_task_and_as_part_of_a_run_does_not() -> None:
     someone = deployer(kyma(), Fails)
-    alone = someone.task(migration.DEFINITION, id="gateway/fails")
+    alone = someone.task(migration.DEFINITION, ids=["gateway/fails"])
     assert alone["failed"]
     assert alone["msg"] == "migration gateway/fails: the moon is full; wait a day"
     someone = deployer(kyma(), Labels)

@@ -299,5 +299,5 @@ def test_those_after_a_component_are_free_as_they_look_at_what_it_became() -> No
 
 def test_outside_of_a_run_nothing_was_planned() -> None:
     someone = with_volume()
-    result = someone.task(migration_task.DEFINITION, id="logging/grows-volumes")
+    result = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])
     assert result["migrations"][0]["state"] == "done"

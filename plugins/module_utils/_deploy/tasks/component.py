@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_autoscaled,
@@ -76,7 +77,8 @@ class _Deployment:
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         migrating = Migrating.usable(task).as_planned(self._record)
-        self._migrating = migrating.over(self._desired.components, release)
+        journal = journal_of(task.cluster, self._record)
+        self._migrating = migrating.over(self._desired.components, release).journaled(journal)
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,

@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
@@ -40,6 +41,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import R
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 WRITTEN = ("done", "warned")
+UNJOURNALED = (
+    "what these migrations have written can't be undone: that would be kept beside the record of the newest"
+    " deployment, and the cluster has none"
+)
 
 
 def migrating_of(task: Task, cluster: Cluster) -> Migrating:
@@ -76,7 +81,14 @@ def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]
 
 
 def migration(task: Task) -> Result:
-    """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end.
+
+    Or undo what they have written.
+    """
+    if task.params["state"] == "undone":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.undone import undone
+
+        return undone(task)
     with Reminder(task.progress) as progress:
         return _migrate(replace(task, progress=progress))
 
@@ -89,8 +101,9 @@ def _migrate(task: Task) -> Result:
     stopping = Stopping(task, record)
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
-    migrating = migrating_of(task, overlay or task.cluster).as_planned(record)
-    wanted = chosen(migrating, params, (params["id"],) if params["id"] else ())
+    journal = None if task.check_mode else journal_of(task.cluster, record)
+    migrating = migrating_of(task, overlay or task.cluster).as_planned(record).journaled(journal)
+    wanted = chosen(migrating, params, tuple(params["ids"] or ()))
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
     for phase in Phase:
@@ -103,6 +116,8 @@ def _migrate(task: Task) -> Result:
         "durations": [duration_of("migration", one["id"], one) for one in outcomes],
         "warnings": [f"{one['id']}: {warning}" for one in outcomes for warning in one["warnings"]],
     }
+    if result["changed"] and journal is None and overlay is None:
+        result["warnings"].append(UNJOURNALED)
     if overlay is not None and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
     if recorded:
@@ -161,14 +176,16 @@ DEFINITION = TaskDefinition(
         **RELEASE_SPEC,
         **MIGRATING_SPEC,
         **STOPPING_SPEC,
-        "id": {"type": "str"},
+        "ids": {"type": "list", "elements": "str", "aliases": ["id"]},
         "component": {"type": "str"},
         "phase": {"type": "str", "choices": ["pre", "post"]},
-        "state": {"type": "str", "choices": ["present"], "default": "present"},
+        "state": {"type": "str", "choices": ["present", "undone"], "default": "present"},
         "run": {"type": "str"},
+        "force": {"type": "bool", "default": False},
     },
     needs_release=True,
     needs_migrations=True,
-    mutually_exclusive=[("id", "component")],
-    required_one_of=[("id", "component")],
+    mutually_exclusive=[("ids", "component")],
+    required_one_of=[("ids", "component", "run")],
+    required_if=[("state", "present", ("ids", "component"), True)],
 )

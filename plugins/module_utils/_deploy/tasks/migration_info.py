@@ -35,7 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GL
 def migration_info(task: Task) -> Result:
     """Ask migrations for their verdicts, and the runs when each last ran."""
     named = task.materials.has_release
-    migrating = migrating_of(task, task.cluster) if named else _over_deployed(task)
+    migrating = migrating_of(task, task.cluster) if named else over_deployed(task)
     wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
     # What nothing is deployed of doesn't take part; its check may rely on what it would find.
     asked = [one for one in wanted if named or one.component in (GLOBAL, *migrating.setting.components)]
@@ -59,7 +59,7 @@ def migration_info(task: Task) -> Result:
     }
 
 
-def _over_deployed(task: Task) -> Migrating:
+def over_deployed(task: Task) -> Migrating:
     """The migrations over what the cluster has, of which nothing but the names of objects is known."""
     migrating = Migrating.usable(task)
     deployed = migrating.over_deployed(

@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of undoing each migration, and keeping it in the records of the runs that they were a part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import note_undone
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+    FAILED,
+    UndoneObject,
+    UndoReport,
+)
+
+UNDONE = "undone"
+PARTLY = "partly"
+"""How far a migration is undone; a third state is FAILED."""
+
+
+@dataclass(frozen=True)
+class UndoneMigration:
+    """What came of undoing one migration.
+
+    Attributes:
+        id: of the migration.
+        runs: those in which it has written what is undone now, or else the newest.
+        state: ``undone``, ``partly`` where something stays, or ``failed`` where it may be tried again.
+        at, by: when and by whom.
+        objects: what it had written and was not undone before.
+        own_undo: what came of its own ``undo``; ``done``, ``failed``, ..., or empty where it has none.
+        error: why that failed, or empty.
+        changed: whether anything was written now.
+    """
+
+    id: str
+    runs: tuple[str, ...]
+    state: str
+    at: str
+    by: str
+    objects: tuple[UndoneObject, ...] = ()
+    own_undo: str = ""
+    error: str = ""
+    changed: bool = True
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in a task's result."""
+        return {
+            "id": self.id,
+            "runs": list(self.runs),
+            "state": self.state,
+            "at": self.at,
+            "by": self.by,
+            "objects": [one.as_result() for one in self.objects],
+            "own_undo": self.own_undo,
+            "error": self.error,
+        }
+
+    def as_noted(self) -> dict[str, Any]:
+        """As it stands in a run's record."""
+        told = {
+            "state": self.state,
+            "at": self.at,
+            "by": self.by,
+            "ownUndo": self.own_undo,
+            "error": self.error,
+        }
+        return {**told, "objects": [str(one) for one in self.objects]}
+
+
+def state_of(objects: Iterable[UndoneObject], error: str) -> str:
+    """How far a migration is undone."""
+    objects = list(objects)
+    if error or any(one.state == FAILED for one in objects):
+        return FAILED
+    return UNDONE if all(one.complete for one in objects) else PARTLY
+
+
+def noted_in(
+    runs: Mapping[str, Object], entries: Iterable[JournalEntry], migration: str
+) -> Mapping[str, Any]:
+    """What the newest of its runs says of undoing a migration; empty where it was never tried."""
+    newest = runs_of(entries, migration)[0]
+    noted: Mapping[str, Any] = ((runs.get(newest) or {}).get("status") or {}).get("undone") or {}
+    return noted.get(migration) or {}
+
+
+def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
+    """The runs in which a migration has written, the newest first."""
+    mine = sorted((one for one in entries if one.migration == migration), key=lambda one: -one.sequence)
+    return tuple(dict.fromkeys(one.run for one in mine))
+
+
+def keep_undone(
+    cluster: Cluster, report: UndoReport, migrations: Sequence[UndoneMigration], at: str, by: str
+) -> None:
+    """Keep what was undone: in each entry, and in the records of their runs.
+
+    Raises:
+        ClusterError: it can't be kept.
+    """
+    note_undone(cluster, [entry for one in report.objects for entry in one.entries], at, by)
+    for one in migrations:
+        for run in one.runs:
+            try:
+                note(cluster, run, {"undone": {one.id: one.as_noted()}})
+            except NotFound:
+                # The run's record was removed meanwhile, and the journal with it.
+                continue
+
+
+def last_undone(runs: Sequence[Object], migration: str) -> str:
+    """That a migration was undone after it last ran, for a person who is told that it is needed again.
+
+    Args:
+        runs: all that are recorded, the newest first.
+        migration: its id.
+    """
+    for run in runs:
+        status = run.get("status") or {}
+        noted = (status.get("undone") or {}).get(migration)
+        if noted:
+            what = "undone" if noted.get("state") == UNDONE else "undone in part"
+            return (
+                f"it was {what} on {noted.get('at')} by {noted.get('by')}, so it is needed again; to leave it"
+                f" out, list it in kyma_skip_migrations"
+            )
+        if ((status.get("migrations") or {}).get(migration) or {}).get("wrote"):
+            return ""
+    return ""

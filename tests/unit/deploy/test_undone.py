@@ -1,0 +1,412 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Undoing migrations: what is kept of them, by id or by run, also where nobody ships them any more."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import recorder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
+    LONGEST_PLAIN,
+    read_journal,
+    with_secrets,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+
+from tests.unit.deploy.driver import Deployer, config_map, deployer, only_reads, release
+from tests.unit.deploy.test_verdicts import GrowsVolumes, kyma, memory, seeded
+
+CANARY = "canary-3f9d"
+ENCODED = base64.b64encode(CANARY.encode()).decode()
+
+
+class RotatesSecret(Migration):
+    """The password has another name."""
+
+    component = GLOBAL
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "Secret", "login", "default")
+        there = found is not None and "password" in found["data"]
+        return needed("it is called pass") if there else not_needed("there is none")
+
+    def run(self, ctx: Context) -> None:
+        found = ctx.cluster.get("v1", "Secret", "login", "default")
+        if found:
+            data = {"password": None, "new": found["data"]["password"]}
+            ctx.cluster.patch("v1", "Secret", "login", "default", {"data": data})
+
+
+def login() -> Object:
+    meta = {"name": "login", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": {"password": ENCODED}}
+
+
+def size(someone: Deployer) -> str | None:
+    found = someone.cluster.get("v1", "ConfigMap", "volume", "default")
+    return found["data"]["size"] if found else None
+
+
+def migrated(*migrations: type[Migration], seed: tuple[Object, ...] = ()) -> Deployer:
+    someone = deployer(kyma(), *(migrations or (GrowsVolumes,)))
+    memory(someone).seed(*(seed or (seeded("volume", size="10"),)))
+    assert someone.deploy()["state"] == "succeeded"
+    return someone
+
+
+def upgraded(someone: Deployer) -> Deployer:
+    """The next release, whose collection does not ship the migrations any more."""
+    someone.materials.given = kyma("2.10")
+    someone.materials.classes = ()
+    assert someone.deploy()["state"] == "succeeded"
+    return someone
+
+
+def undone(someone: Deployer, *, check_mode: bool = False, **params: Any) -> Result:
+    if not params:
+        params = {"ids": ["logging/grows-volumes"]}
+    return someone.task(migration_task.DEFINITION, check_mode=check_mode, state="undone", **params)
+
+
+def run_names(someone: Deployer) -> list[str]:
+    """The runs in which migrations have written, the oldest first."""
+    entries = sorted(read_journal(someone.cluster), key=lambda entry: entry.sequence)
+    return list(dict.fromkeys(entry.run for entry in entries))
+
+
+def long_ago(someone: Deployer) -> None:
+    """Let all runs so far have been yesterday, as the times in their records are in whole seconds."""
+    for run in recorder.read_runs(someone.cluster):
+        spec = {"startedAt": "2026-01-01T00:00:00Z"}
+        someone.cluster.patch(API_VERSION, "Run", run["metadata"]["name"], None, {"spec": spec})
+
+
+def test_it_is_undone_by_a_later_release_that_does_not_ship_it() -> None:
+    someone = upgraded(migrated())
+    result = undone(someone)
+    assert result["changed"], result
+    assert not result.get("failed")
+    assert size(someone) == "10"
+    [one] = result["undone"]
+    assert (one["id"], one["state"], one["by"]) == ("logging/grows-volumes", "undone", who())
+    assert [(o["name"], o["state"], o["fields"]) for o in one["objects"]] == [
+        ("volume", "restored", ["data.size"])
+    ]
+
+
+def test_the_record_says_who_and_when_and_again_nothing_changes() -> None:
+    someone = migrated()
+    first = undone(someone)["undone"][0]
+    [run] = recorder.read_runs(someone.cluster)
+    noted = run["status"]["undone"]["logging/grows-volumes"]
+    assert (noted["state"], noted["by"], noted["at"]) == ("undone", who(), first["at"])
+    assert noted["objects"] == ["ConfigMap default/volume: as before (data.size)"]
+    [told] = someone.run_info()["runs"]
+    assert told["undone"] == [
+        {
+            "id": "logging/grows-volumes",
+            "state": "undone",
+            "at": first["at"],
+            "by": who(),
+            "objects": noted["objects"],
+        }
+    ]
+    patch = {"data": {"size": "30"}}
+    memory(someone).with_field_manager("somebody").patch("v1", "ConfigMap", "volume", "default", patch)
+    with only_reads(memory(someone)):
+        again = undone(someone)
+    assert not again["changed"]
+    assert size(someone) == "30"
+    assert (again["undone"][0]["at"], again["undone"][0]["by"]) == (first["at"], who())
+    assert again["summary"] == [f"logging/grows-volumes: undone by {who()} on {first['at']} already"]
+
+
+def test_check_mode_shows_it_and_writes_nothing() -> None:
+    someone = upgraded(migrated())
+    with only_reads(memory(someone)):
+        rehearsed = undone(someone, check_mode=True)
+    assert rehearsed["changed"]
+    assert size(someone) == "30"
+    [diff] = rehearsed["diff"]
+    assert ("size: '30'" in diff["before"], "size: '10'" in diff["after"]) == (True, True)
+    real = undone(someone)
+    assert real["diff"] == rehearsed["diff"]
+    assert [o for one in real["undone"] for o in one["objects"]] == [
+        o for one in rehearsed["undone"] for o in one["objects"]
+    ]
+
+
+def test_a_whole_run_is_undone_newest_first_and_nothing_of_others() -> None:
+    volume, other = seeded("volume", size="10"), seeded("other", size="10")
+
+    class Other(GrowsVolumes):
+        """Another one."""
+
+        def check(self, ctx: Context) -> Verdict:
+            found = ctx.cluster.get("v1", "ConfigMap", "other", "default")
+            small = found is not None and found["data"]["size"] == "10"
+            return needed("it is small") if small else not_needed("it is large")
+
+        def run(self, ctx: Context) -> None:
+            ctx.cluster.patch("v1", "ConfigMap", "other", "default", {"data": {"size": "20"}})
+
+    someone = migrated(seed=(volume,))
+    memory(someone).seed(other)
+    someone.materials.classes = (GrowsVolumes, Other)
+    assert someone.deploy()["state"] == "succeeded"
+    first, second = run_names(someone)
+    assert [one["id"] for one in undone(someone, run=second)["undone"]] == ["logging/other"]
+    assert size(someone) == "30"
+    assert [one["id"] for one in undone(someone, run=first)["undone"]] == ["logging/grows-volumes"]
+    assert size(someone) == "10"
+    assert "no record of a run nobody" in undone(someone, run="nobody")["msg"]
+
+
+def test_of_a_component() -> None:
+    someone = migrated()
+    assert undone(someone, component="monitoring")["undone"] == []
+    assert undone(someone, component="logging")["changed"]
+
+
+def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
+    someone = migrated()
+    by_hand = memory(someone).with_field_manager("somebody")
+    by_hand.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "50"}})
+    result = undone(someone)
+    assert not result["changed"]
+    assert not result.get("failed")
+    assert result["undone"][0]["state"] == "partly"
+    assert result["warnings"] == [
+        "logging/grows-volumes: ConfigMap default/volume: stays, as it was changed since;"
+        " changed since, so it stays: data.size"
+    ]
+    assert size(someone) == "50"
+    assert undone(someone, ids=["logging/grows-volumes"], force=True)["undone"][0]["state"] == "undone"
+    assert size(someone) == "10"
+
+
+def test_it_is_needed_again_and_the_plan_says_who_undid_it_until_it_is_skipped_or_done() -> None:
+    someone = migrated()
+    at = undone(someone)["undone"][0]["at"]
+    planned = someone.plan()
+    [migration] = planned["plan"]["migrations"]
+    assert migration["verdict"] == "needed"
+    assert migration["notes"] == [
+        f"it was undone on {at} by {who()}, so it is needed again; to leave it out, list it in"
+        " kyma_skip_migrations"
+    ]
+    assert any(migration["notes"][0] in line for line in planned["summary"])
+    someone.options = {"skip_migrations": ["logging/grows-volumes"]}
+    assert not someone.plan()["plan"]["needed"]
+    someone.options = {}
+    long_ago(someone)
+    assert someone.deploy()["state"] == "succeeded"
+    assert size(someone) == "30"
+    memory(someone).seed(seeded("volume", size="10"))
+    assert someone.plan()["plan"]["migrations"][0]["notes"] == []
+
+
+def test_done_again_it_can_be_undone_again() -> None:
+    someone = migrated()
+    undone(someone)
+    assert someone.deploy()["state"] == "succeeded"
+    result = undone(someone)
+    assert (result["changed"], size(someone)) == (True, "10")
+    assert result["undone"][0]["runs"] == run_names(someone)[1:]
+
+
+def test_the_plan_says_beforehand_what_can_t_be_undone_and_undoing_refuses_it() -> None:
+    class Lasting(GrowsVolumes):
+        """It lasts."""
+
+        name = "grows-volumes"
+        irreversible = "A volume that has grown can't shrink."
+
+    someone = deployer(kyma(), Lasting)
+    memory(someone).seed(seeded("volume", size="10"))
+    planned = someone.plan()
+    note = "can't be undone: ConfigMap default/volume: A volume that has grown can't shrink."
+    assert planned["plan"]["migrations"][0]["notes"] == [note]
+    headers = [one["after_header"] for one in planned["diff"]]
+    assert [one for one in headers if "undone" in one] == ["ConfigMap default/volume (can't be undone)"]
+    assert someone.deploy()["state"] == "succeeded"
+    result = undone(upgraded(someone))
+    assert not result["changed"]
+    assert result["warnings"] == [
+        "logging/grows-volumes: ConfigMap default/volume: can't be undone: A volume that has grown can't"
+        " shrink (data.size)"
+    ]
+    assert size(someone) == "30"
+
+
+def test_no_secret_is_readable_anywhere_but_in_secrets_and_it_comes_back() -> None:
+    someone = migrated(RotatesSecret, seed=(login(),))
+    readable = [obj for obj in everything(memory(someone)) if obj["kind"] != "Secret"]
+    assert any(obj["kind"] == "JournalEntry" for obj in readable)
+    results = [undone(someone, check_mode=True, ids=["global/rotates-secret"])]
+    results.append(undone(someone, ids=["global/rotates-secret"]))
+    assert results[-1]["changed"]
+    found = someone.cluster.get("v1", "Secret", "login", "default")
+    assert found
+    assert found["data"] == {"password": ENCODED}
+    after = [obj for obj in everything(memory(someone)) if obj["kind"] != "Secret"]
+    told = json.dumps([readable, after, someone.results, someone.told])
+    assert CANARY not in told
+    assert ENCODED not in told
+    assert "data.password" in told
+
+
+def everything(cluster: MemoryCluster) -> list[Object]:
+    return [event.object for _version, _ref, event in cluster._store.history]
+
+
+def test_the_journal_goes_with_the_record_of_its_run_and_with_it_what_a_secret_was() -> None:
+    someone = migrated(RotatesSecret, seed=(login(),))
+    [entry] = read_journal(someone.cluster)
+    kept = someone.cluster.get("v1", "Secret", entry.name, "default")
+    assert kept
+    [whole] = with_secrets(someone.cluster, [entry])
+    assert whole.before
+    assert whole.before["data"] == {"password": ENCODED}
+    someone.cluster.delete(API_VERSION, "Run", entry.run)
+    assert read_journal(someone.cluster) == []
+    assert someone.cluster.get("v1", "Secret", entry.name, "default") is None
+
+
+def test_a_large_object_is_kept_compressed() -> None:
+    big = seeded("volume", size="10", rest="x" * LONGEST_PLAIN)
+    someone = migrated(seed=(big,))
+    [entry] = someone.cluster.list(API_VERSION, "JournalEntry").items
+    assert entry["spec"]["encoding"] == "gzip"
+    assert len(json.dumps(entry)) < LONGEST_PLAIN / 10
+    assert undone(someone)["changed"]
+    assert size(someone) == "10"
+
+
+@pytest.mark.parametrize("release_is_named", [True, False])
+def test_its_own_undo_is_called_once_it_succeeds_while_it_is_shipped(release_is_named: bool) -> None:
+    class WithData(GrowsVolumes):
+        """It moves data, too."""
+
+        name = "grows-volumes"
+
+        def undo(self, ctx: Context) -> None:
+            found = ctx.cluster.get("v1", "ConfigMap", "volume", "default")
+            seen.append((found and found["data"]["size"], ctx.rehearsal))
+            if [rehearsal for _size, rehearsal in seen].count(False) == 1 and not ctx.rehearsal:
+                raise RuntimeError("not yet")
+
+    seen: list[Any] = []
+    someone = migrated(WithData)
+    someone.materials.named = release_is_named
+    undone(someone, check_mode=True)
+    failed = undone(someone)
+    assert failed["failed"]
+    assert "RuntimeError: not yet" in failed["msg"]
+    assert size(someone) == "10"
+    assert failed["undone"][0]["state"] == "failed"
+    done = undone(someone)
+    assert (done["undone"][0]["own_undo"], done["undone"][0]["state"]) == ("done", "undone")
+    # Once in check mode, then twice in earnest, each time rehearsed before for the diff.
+    assert [rehearsal for _size, rehearsal in seen] == [True, True, False, True, False]
+    assert all(size == "10" for size, _rehearsal in seen)
+    count = len(seen)
+    assert not undone(someone)["changed"]
+    assert len(seen) == count
+
+
+def test_what_can_t_be_loaded_does_not_stop_an_undo() -> None:
+    someone = migrated()
+    someone.materials.problems = ("/x.py:1: SyntaxError",)
+    result = undone(someone)
+    assert result["changed"]
+    assert "/x.py:1: SyntaxError" in result["warnings"][0]
+
+
+def test_what_fails_is_told_and_can_be_tried_again() -> None:
+    someone = migrated()
+    cluster = memory(someone)
+    cluster.fail_when(
+        lambda request: request.verb == "patch" and request.ref.name == "volume" and not request.dry_run,
+        Unreachable("no route to host"),
+        times=1,
+    )
+    result = undone(someone)
+    assert result["failed"]
+    assert "logging/grows-volumes: ConfigMap default/volume: not undone: no route to host" in result["msg"]
+    assert undone(someone)["changed"]
+    assert size(someone) == "10"
+
+
+def test_it_is_killed_between_undoing_and_noting_and_done_again() -> None:
+    someone = migrated()
+    cluster = memory(someone)
+    cluster.fail_when(
+        lambda request: request.verb == "patch" and request.ref.kind == "JournalEntry", KeyboardInterrupt()
+    )
+    with pytest.raises(KeyboardInterrupt):
+        undone(someone)
+    cluster._test.faults.clear()
+    again = undone(someone)
+    assert (again["changed"], again["undone"][0]["state"]) == (False, "undone")
+    assert recorder.read_runs(cluster)[0]["status"]["undone"]["logging/grows-volumes"]["by"] == who()
+
+
+def test_what_runs_outside_of_a_run_is_kept_beside_the_newest_one() -> None:
+    someone = migrated()
+    memory(someone).seed(seeded("volume", size="20"))
+    ran = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])
+    assert ran["changed"]
+    assert ran["warnings"] == []
+    assert {entry.run for entry in read_journal(someone.cluster)} == set(run_names(someone))
+    undone(someone)
+    assert size(someone) == "20"
+
+
+def test_without_any_record_it_warns_that_there_is_no_way_back() -> None:
+    someone = deployer(kyma(), GrowsVolumes)
+    memory(someone).seed(seeded("volume", size="10"))
+    ran = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])
+    assert "can't be undone" in ran["warnings"][0]
+    result = undone(someone)
+    assert (result["changed"], result["undone"]) == (False, [])
+    assert "the journal has nothing of it" in result["warnings"][0]
+
+
+def test_components_are_not_journaled_and_nothing_is_asked_where_nothing_is_to_do() -> None:
+    someone = deployer(release("2.9", {"logging": [config_map("settings", v="1")]}))
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.cluster.list(API_VERSION, "JournalEntry").items == []
+    with only_reads(memory(someone)) as requests:
+        someone.deploy()
+    assert not [one for one in requests if one.ref.kind in ("JournalEntry", "Run")]
+
+
+def test_a_held_cluster_is_left_alone() -> None:
+    someone = migrated()
+    recorder.write_hold(someone.cluster, recorder.Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
+    assert undone(someone)["failed"]
+    assert size(someone) == "30"
+    assert not undone(someone, check_mode=True).get("failed")
