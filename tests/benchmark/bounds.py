@@ -15,6 +15,7 @@ from .names import (
     HELM,
     KUBECTL_APPLY,
     LARGE,
+    MIGRATING,
     OURS,
     PING,
     ROLLOUT,
@@ -76,6 +77,10 @@ def _of(setting: Setting, found: Mapping[str, Sample]) -> Iterator[Bound]:
         if other in found:
             ratio = ours.seconds / found[other].seconds
             yield Bound(setting, f"time, against {other}", ratio, limit)
+    if MIGRATING in found and PING in found:
+        ratio = found[MIGRATING].seconds / found[PING].seconds
+        limit = _RATIOS[setting.case, setting.objects][PING]
+        yield Bound(setting, f"time with 100 migrations, against {PING}", ratio, limit)
     if setting.case == CHANGED and ROLLOUT in found:
         beyond = ours.seconds - found[ROLLOUT].seconds
         yield Bound(setting, "time beyond the rollout", beyond, _BEYOND_ROLLOUT, "s")

@@ -20,6 +20,7 @@ SIZES = (360, 3600)
 LARGE = SIZES[-1]
 
 OURS = "kyma.lifecycle"
+MIGRATING = "kyma.lifecycle, 100 more migrations"
 PING = "a playbook with one ping"
 KUBECTL_APPLY = "kubectl apply --server-side"
 KUBECTL_DIFF = "kubectl diff --server-side"

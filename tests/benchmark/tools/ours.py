@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
-from ..names import OURS, PING
+from ..measurements import Sample
+from ..migrations import write_migrations
+from ..names import MIGRATING, OURS, PING
 from ..running import ANSIBLE_PLAYBOOK, BenchmarkError, Done
 from ..workload import PROFILE
 from .tool import Samples, Tool
@@ -36,19 +38,27 @@ class Ours(Tool):
         return {OURS: done.sample}
 
     def unchanged(self) -> Samples:
-        """Deploy again, which takes one task, and run the playbook that does nothing."""
-        done = self._deploy()
-        if not re.search(r"ok=1 +changed=0 ", done.printed):
-            raise BenchmarkError(f"The deployment had something to do:\n{done.printed[-4000:]}")
-        ping = self.place.folder / "ping.yml"
+        """Deploy again, which takes one task, with many migrations too; run a playbook that does nothing."""
+        ping, migrations = self.place.folder / "ping.yml", self.place.folder / "migrations"
         ping.write_text(PING_PLAYBOOK, encoding="utf-8")
-        return {OURS: done.sample, PING: self.place.run([ANSIBLE_PLAYBOOK, ping], self.cluster).sample}
+        write_migrations(migrations)
+        return {
+            OURS: self._nothing_to_do(),
+            MIGRATING: self._nothing_to_do(f" kyma_migration_paths={migrations}"),
+            PING: self.place.run([ANSIBLE_PLAYBOOK, ping], self.cluster).sample,
+        }
 
     def changed(self) -> Samples:
         """Deploy a release of which one component has changed."""
         self.workload.change()
         return {OURS: self._deploy().sample}
 
-    def _deploy(self) -> Done:
-        variables = f"kyma_release={self.workload.release} kyma_profile={PROFILE}"
+    def _nothing_to_do(self, variables: str = "") -> Sample:
+        done = self._deploy(variables)
+        if not re.search(r"ok=1 +changed=0 ", done.printed):
+            raise BenchmarkError(f"The deployment had something to do:\n{done.printed[-4000:]}")
+        return done.sample
+
+    def _deploy(self, more: str = "") -> Done:
+        variables = f"kyma_release={self.workload.release} kyma_profile={PROFILE}{more}"
         return self.place.run([ANSIBLE_PLAYBOOK, DEPLOY, "-e", variables], self.cluster, AGENT)

@@ -6,15 +6,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
 
 from tests.benchmark import audit
 from tests.benchmark.bounds import bounds
 from tests.benchmark.measurements import Measurements, Sample, Setting, typical
+from tests.benchmark.migrations import write_migrations
 from tests.benchmark.names import (
     CHANGED,
     FIRST,
     HELM,
     KUBECTL_APPLY,
+    MIGRATING,
     OURS,
     PING,
     ROLLOUT,
@@ -23,6 +32,7 @@ from tests.benchmark.names import (
 from tests.benchmark.page import page
 from tests.benchmark.tables import report
 from tests.benchmark.trial import rounds_of
+from tests.unit.migrations.support import config_map, setting
 
 MB = 1_000_000
 
@@ -35,6 +45,7 @@ def measured(case: str, objects: int, **samples: Sample) -> Measurements:
     names = {
         "ours": OURS,
         "ping": PING,
+        "migrating": MIGRATING,
         "kubectl": KUBECTL_APPLY,
         "helm": HELM,
         "rollout": ROLLOUT,
@@ -93,6 +104,21 @@ def test_doing_nothing_is_bounded_by_a_ping_and_by_others() -> None:
         f"time, against {KUBECTL_APPLY}": False,
         f"time, against {HELM}": True,
     }
+
+
+@pytest.mark.parametrize(("seconds", "holds"), [(1.3, True), (1.31, False)])
+def test_a_hundred_migrations_change_little_of_that(seconds: float, *, holds: bool) -> None:
+    found = kept(measured(UNCHANGED, 360, ours=sample(1.2), migrating=sample(seconds), ping=sample(1)))
+    assert found[f"time with 100 migrations, against {PING}"] is holds
+
+
+def test_these_migrations_are_sound_and_not_needed(tmp_path: Path) -> None:
+    write_migrations(tmp_path)
+    found = load_folders([MigrationFolder("yours", str(tmp_path))])
+    assert found.problems == ()
+    assert len(found.migrations) == 100
+    results = check(found.migrations, setting(MemoryCluster(config_map("new"))))
+    assert {(one.verdict, one.requests) for one in results} == {("not_needed", 1)}
 
 
 def test_a_large_release_may_take_longer_than_a_small_one_but_not_more_memory() -> None:
