@@ -11,8 +11,8 @@ Fixtures:
 
 ``kyma_api_server``
     Where ``assert_migration`` and its like prove things: their ``server``. A test that takes it runs twice:
-    in memory, and, marked ``kyma_real_api_server``, on the cluster that ``--kyma-kubeconfig`` or
-    ``KYMA_TEST_KUBECONFIG`` names; without either, that half is skipped.
+    in memory, and, marked ``kyma_real_api_server``, on the cluster that ``KYMA_TEST_KUBECONFIG`` or
+    ``--kyma-kubeconfig=PATH`` names; without either, that half is skipped.
 ``kyma_memory_cluster``
     An empty API server in memory, for tests that need no proof.
 """
@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
     ApiServer,
@@ -50,40 +52,38 @@ def pytest_addoption(parser: Any) -> None:
 
 def pytest_configure(config: Any) -> None:
     """Add the marker and the fixtures."""
-    config.addinivalue_line("markers", f"{MARKER}: needs a real API server ({OPTION}, or {VARIABLE})")
-    config.pluginmanager.register(_fixtures(), "kyma-migration-fixtures")
+    config.addinivalue_line("markers", f"{MARKER}: needs a real API server ({VARIABLE}, or {OPTION}=PATH)")
+    config.pluginmanager.register(_fixtures(), "kyma_migration_fixtures")
 
 
-def _fixtures() -> object:
+def _fixtures() -> ModuleType:
     # Only who runs pytest has it, and only then is this called.
     import pytest
 
-    class Fixtures:
-        """What tests can ask for by an argument's name."""
+    @pytest.fixture(scope="session")
+    def kyma_real_api_server(request: pytest.FixtureRequest) -> Iterator[ApiServer]:
+        """A real API server; what tests make there goes at the end."""
+        kubeconfig = request.config.getoption(OPTION)
+        if not kubeconfig:
+            pytest.skip(f"no cluster to test on: name one by {VARIABLE}, or {OPTION}=PATH")
+        server = RealApiServer(connect({"kubeconfig": kubeconfig}))
+        yield server
+        server.close()
 
-        @pytest.fixture(scope="session")
-        def kyma_real_api_server(self, request: pytest.FixtureRequest) -> Iterator[ApiServer]:
-            """A real API server; what tests make there goes at the end."""
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+    @pytest.fixture(params=["memory", pytest.param("real", marks=getattr(pytest.mark, MARKER))])
+    def kyma_api_server(request: pytest.FixtureRequest) -> ApiServer:
+        """In turn one in memory and a real one."""
+        if request.param == "memory":
+            return InMemory()
+        server: ApiServer = request.getfixturevalue("kyma_real_api_server")
+        return server
 
-            kubeconfig = request.config.getoption(OPTION)
-            if not kubeconfig:
-                pytest.skip(f"no cluster to test on: name one by {OPTION} or {VARIABLE}")
-            server = RealApiServer(connect({"kubeconfig": kubeconfig}))
-            yield server
-            server.close()
+    @pytest.fixture
+    def kyma_memory_cluster() -> MemoryCluster:
+        """An empty API server in memory."""
+        return MemoryCluster()
 
-        @pytest.fixture(params=["memory", pytest.param("real", marks=getattr(pytest.mark, MARKER))])
-        def kyma_api_server(self, request: pytest.FixtureRequest) -> ApiServer:
-            """In turn one in memory and a real one."""
-            if request.param == "memory":
-                return InMemory()
-            server: ApiServer = request.getfixturevalue("kyma_real_api_server")
-            return server
-
-        @pytest.fixture
-        def kyma_memory_cluster(self) -> MemoryCluster:
-            """An empty API server in memory."""
-            return MemoryCluster()
-
-    return Fixtures()
+    fixtures = ModuleType("kyma_migration_fixtures")
+    for fixture in (kyma_real_api_server, kyma_api_server, kyma_memory_cluster):
+        setattr(fixtures, fixture.__name__, fixture)
+    return fixtures

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import folders_of
@@ -30,9 +31,9 @@ def problems_of_collection(name: str) -> list[str]:
         NoSupportedRelease: it does not declare the newest release that it supports.
     """
     folder = own_folder() if name == OWN_ORIGIN else folders_of((), (name,))[-1]
-    path = Path(folder.path)
+    path = Path(folder.path).resolve()
     if not path.is_dir():
         return [f"there is no {path}: a collection's migrations lie in plugins/module_utils/kyma_migrations"]
     supported = supported_release(path.parent.parent.parent)
-    found = load_folders([folder])
+    found = load_folders([replace(folder, path=str(path))])
     return [*found.problems, *(remove_me(one, supported) for one in overdue(found.migrations, supported))]

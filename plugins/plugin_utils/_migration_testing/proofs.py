@@ -84,6 +84,17 @@ def check_is_cheap(case: Case) -> Problems:
             )
 
 
+def evidence_is_stable(case: Case) -> Problems:
+    """Asked twice of the same cluster, it says the same: a run is held to what the plan said."""
+    cluster = case.start()
+    first, second = (checked(case.migration, cluster, case.around) for _time in range(2))
+    if first.verdicts and first.reason != second.reason:
+        yield (
+            f"asked twice of the same cluster, check said {first.reason} and then {second.reason}: a run "
+            f"stops where it says something else than its plan. Leave out ages, times and random orders"
+        )
+
+
 def reaches_after(case: Case) -> Problems:
     """Its check says needed, and it brings the cluster from before to after."""
     attempt, state = case.undisturbed
@@ -211,6 +222,7 @@ PROOFS = (
     Proof("check only reads", check_only_reads, basic=True),
     Proof("run brings about `after`", reaches_after, basic=True),
     Proof("check is cheap", check_is_cheap),
+    Proof("check says the same twice", evidence_is_stable),
     Proof("what stays, stays", keeps_what_stays),
     Proof("check says not_needed once there", ends_not_needed),
     Proof("a second run changes nothing", repeats_nothing),

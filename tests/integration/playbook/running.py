@@ -135,10 +135,15 @@ Watch = Callable[[str, Running], None]
 
 
 class Playbook:
-    """Runs the playbook against one cluster, from a folder that is the user's."""
+    """Runs the playbook against one cluster, from a folder that is the user's.
+
+    Attributes:
+        collections: the user's collections path.
+    """
 
     def __init__(self, folder: Path, kubeconfig: Path, audit: AuditLog) -> None:
         self.folder = folder
+        self.collections = [ROOT / ".build"]
         self._book = PLAYBOOK
         self._kubeconfig = kubeconfig
         self._audit = audit
@@ -216,7 +221,7 @@ class Playbook:
         return {
             **inherited,
             "ANSIBLE_HOME": str(self.folder / "home"),
-            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".build"),
+            "ANSIBLE_COLLECTIONS_PATH": ":".join(map(str, self.collections)),
             "ANSIBLE_CALLBACK_PLUGINS": str(RECORDER),
             "ANSIBLE_CALLBACKS_ENABLED": "record",
             "ANSIBLE_NOCOLOR": "1",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from typing import ClassVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -116,6 +117,14 @@ class AsksTooMuch(MoveToken):
         for name in ("a", "b", "c"):
             ctx.cluster.get("v1", "ConfigMap", name, SHOP)
         return super().check(ctx)
+
+
+class TellsTheTime(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        verdict = super().check(ctx)
+        return Verdict(verdict.state, f"{verdict.evidence} at {time.time_ns()}")
 
 
 class MakesTheConfigMapAnew(MoveToken):

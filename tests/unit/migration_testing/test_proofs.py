@@ -48,6 +48,12 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         "on `before`, check made 4 requests, and 3 are allowed (get ConfigMap shop/a, get ConfigMap shop/b,",
     ),
     (
+        bad.TellsTheTime,
+        "check says the same twice",
+        AFTER,
+        "asked twice of the same cluster, check said needed ('ConfigMap shop/settings has the token at ",
+    ),
+    (
         bad.MakesTheConfigMapAnew,
         "what stays, stays",
         AFTER,
@@ -169,7 +175,7 @@ def test_no_value_of_a_secret_is_told() -> None:
 def test_what_waits_for_ever_in_memory_is_told_at_once() -> None:
     with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
         assert_migration(bad.Oversleeps, BEFORE, AFTER)
-    assert "(9 more proofs wait for this one)" in str(caught.value)
+    assert "(10 more proofs wait for this one)" in str(caught.value)
 
 
 def test_what_hangs_is_given_up() -> None:

@@ -1,0 +1,47 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Somebody else's collection beside ours, and its tests as its author runs them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.cluster.paths import ROOT
+
+EXAMPLE = ROOT / "examples" / "collection" / "acme" / "platform"
+
+
+def collections_path(folder: Path, *, example: bool = True) -> Path:
+    """Make a folder a collections path with our collection and ``acme.platform``; where the latter lies."""
+    ours = folder / "ansible_collections" / "kyma" / "lifecycle"
+    theirs = folder / "ansible_collections" / "acme" / "platform"
+    ours.parent.mkdir(parents=True)
+    ours.symlink_to(ROOT, target_is_directory=True)
+    if example:
+        shutil.copytree(EXAMPLE, theirs, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    else:
+        theirs.mkdir(parents=True)
+    return theirs
+
+
+def pytest_in(
+    collection: Path, *arguments: str, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What ``pytest`` says in a collection's folder."""
+    left_out = ("PYTHONPATH", "KYMA_TEST_KUBECONFIG", "PYTEST_ADDOPTS")
+    environment = {key: value for key, value in os.environ.items() if key not in left_out}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rs", *arguments],
+        cwd=collection,
+        env={**environment, **(variables or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The example of a collection with migrations: its tests pass for its author, and fail when they have to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
+
+from tests.unit.examples.others_collection import EXAMPLE, collections_path, pytest_in
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    return collections_path(tmp_path)
+
+
+def test_its_tests_pass_in_memory(collection: Path) -> None:
+    done = pytest_in(collection)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed, 1 skipped" in done.stdout
+    assert "name one by KYMA_TEST_KUBECONFIG, or --kyma-kubeconfig=PATH" in done.stdout
+
+
+@pytest.mark.cluster
+def test_its_tests_pass_on_a_real_api_server(collection: Path, kubeconfig: str) -> None:
+    done = pytest_in(collection, variables={"KYMA_TEST_KUBECONFIG": kubeconfig})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "5 passed" in done.stdout
+
+
+def test_its_tests_fail_once_the_migration_has_to_go(collection: Path) -> None:
+    (collection / "meta" / "kyma.yml").write_text("newest_supported_release: '1.2'\n")
+    done = pytest_in(collection)
+    assert done.returncode == 1
+    assert "remove me: checkout/password-in-secret, remove_in 1.2, the collection supports 1.2" in done.stdout
+
+
+def test_its_tests_fail_where_a_migration_can_not_be_loaded(collection: Path) -> None:
+    folder = collection / "plugins" / "module_utils" / "kyma_migrations"
+    (folder / "broken.py").write_text("class Broken(\n")
+    done = pytest_in(collection)
+    assert done.returncode == 1
+    assert f"{folder}/broken.py:1: '(' was never closed" in done.stdout
+
+
+def test_its_migration_is_found_where_it_lies() -> None:
+    folder = EXAMPLE / "plugins" / "module_utils" / "kyma_migrations"
+    found = load_folders([MigrationFolder("acme.platform", str(folder))])
+    assert found.problems == ()
+    assert [one.id() for one in found.migrations] == ["checkout/password-in-secret"]
