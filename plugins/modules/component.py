@@ -64,6 +64,14 @@ options:
       - Otherwise they stay, and the result's warnings list what lives.
     type: bool
     default: false
+  undo_migrations:
+    description:
+      - With O(state=absent), whether what the components' migrations have changed outside of all components
+        is undone first, as M(kyma.lifecycle.migration) does it. What can't be undone is told by name.
+      - Otherwise the result's warnings list what stays as migrations have left it. As long as it could be
+        undone, our own records stay, too, unless O(force) is set.
+    type: bool
+    default: false
   deadline:
     description:
       - Seconds after which a deletion is cancelled, whatever it is at, for O(state=absent). With V(0) it has

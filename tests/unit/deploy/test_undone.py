@@ -410,3 +410,86 @@ def test_a_held_cluster_is_left_alone() -> None:
     assert undone(someone)["failed"]
     assert size(someone) == "30"
     assert not undone(someone, check_mode=True).get("failed")
+
+
+def test_deleting_says_what_stays_as_migrations_have_left_it_and_can_undo_it_first() -> None:
+    someone = upgraded(migrated())
+    with only_reads(memory(someone)):
+        rehearsed = someone.delete(check_mode=True)
+    stays = (
+        "ConfigMap default/volume: it stays as the migration logging/grows-volumes has changed it (data.size)"
+    )
+    assert stays in rehearsed["warnings"]
+    deleted = someone.delete()
+    assert not deleted.get("failed")
+    assert stays in deleted["warnings"]
+    assert size(someone) == "30"
+    with only_reads(memory(someone)):
+        assert not someone.delete()["changed"]
+    with only_reads(memory(someone)):
+        rehearsed = someone.delete(check_mode=True, undo_migrations=True)
+    assert "ConfigMap default/volume" in [one["after_header"] for one in rehearsed["diff"]]
+    undone_too = someone.delete(undo_migrations=True)
+    assert undone_too["changed"]
+    assert size(someone) == "10"
+    assert undone_too["warnings"] == []
+    assert undone_too["summary"][1] == "  undo      migrations  1 objects"
+    assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
+
+
+def test_deleting_by_force_forgets_how_it_was_before() -> None:
+    someone = migrated()
+    deleted = someone.delete(force=True)
+    assert "it stays as the migration" in deleted["warnings"][0]
+    assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
+    assert size(someone) == "30"
+
+
+def test_deleting_undoes_before_anything_goes_and_not_what_components_consist_of() -> None:
+    class Inside(GrowsVolumes):
+        """It changes what the component itself has."""
+
+        name = "inside"
+
+        def check(self, ctx: Context) -> Verdict:
+            found = ctx.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+            old = found is not None and found["data"] != {"v": "2.10"}
+            return needed("it is old") if old else not_needed("it is new")
+
+        def run(self, ctx: Context) -> None:
+            ctx.cluster.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"v": "2.10"}})
+
+    someone = migrated()
+    someone.materials.classes = (GrowsVolumes, Inside)
+    someone.materials.given = kyma("2.10")
+    assert someone.deploy()["state"] == "succeeded"
+    assert {entry.migration for entry in read_journal(someone.cluster)} == {
+        "logging/grows-volumes",
+        "logging/inside",
+    }
+    someone.told.clear()
+    start = len(memory(someone).requests)
+    assert someone.delete(undo_migrations=True)["warnings"] == []
+    writes = [one for one in memory(someone).requests[start:] if one.writes and "kyma-p" not in one.ref.group]
+    assert (writes[0].verb, str(writes[0].ref)) == ("patch", "ConfigMap default/volume")
+    assert not [one for one in writes if one.ref.name == "settings" and one.verb == "patch"]
+
+
+def test_what_could_not_be_undone_stops_the_deletion() -> None:
+    someone = migrated()
+    memory(someone).fail_when(
+        lambda request: request.verb == "patch" and request.ref.name == "volume" and not request.dry_run,
+        Unreachable("no route to host"),
+    )
+    deleted = someone.delete(undo_migrations=True)
+    assert deleted["failed"]
+    assert "migrations failed: ConfigMap default/volume: not undone: no route to host" in deleted["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+
+
+def test_deleting_some_components_is_about_their_migrations_alone() -> None:
+    someone = migrated()
+    assert someone.delete("monitoring", undo_migrations=True)["warnings"] == []
+    assert size(someone) == "30"
+    assert someone.delete("logging", undo_migrations=True)["warnings"] == []
+    assert size(someone) == "10"

@@ -313,6 +313,7 @@ DEFINITION = TaskDefinition(
         **PRUNE_ALLOW,
         "state": {"type": "str", "choices": ["present", "pruned", "absent"], "default": "present"},
         "force": {"type": "bool", "default": False},
+        "undo_migrations": {"type": "bool", "default": False},
         **STOPPING_SPEC,
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},

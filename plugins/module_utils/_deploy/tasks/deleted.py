@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
@@ -23,11 +26,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of, without
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import read_journal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_leftovers import (
+    UNDOABLE,
+    leftover_told,
+    leftovers,
+    outside_of_components,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    FAILED,
     NOT_STARTED,
     SUCCEEDED,
     ComponentOutcome,
@@ -50,12 +61,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+    FAILED as UNDO_FAILED,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result, Task
 
 EVERYTHING = "*"
 """The name that stands for all components, and for our own records after them."""
 RECORDS = "records"
 """What the deletion of our own records is called among components."""
+MIGRATIONS = "migrations"
+"""What undoing migrations is called among components."""
 RESOURCES = "custom resources"
 """What the deletion of other people's custom resources is called among components."""
 DELETING = "deleting"
@@ -74,7 +90,7 @@ def deleted(task: Task) -> Result:
     table = render_durations(ended["durations"]) if ended["run"] else []
     result: Result = {
         **ended,
-        "changed": any(outcome.deleted for outcome in outcomes) or deletion.has_forgotten,
+        "changed": any(one.deleted or one.changed for one in outcomes) or deletion.has_forgotten,
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "warnings": [*not_ended, *staying],
@@ -99,9 +115,7 @@ def _what_next(cancelled_by: str) -> str:
 
 def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
     count = sum(outcome.deleted for outcome in outcomes)
-    told = [
-        outcome for outcome in outcomes if outcome.deleted or outcome.state != SUCCEEDED or outcome.warnings
-    ]
+    told = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
     if not told:
         return ["nothing to delete"]
     width = max(len(outcome.name) for outcome in told)
@@ -111,7 +125,8 @@ def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: boo
     lines = [title]
     for outcome in told:
         end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
-        lines.append(f"  delete    {outcome.name:{width}}  {outcome.deleted} objects{end}")
+        what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
+        lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")
         lines += [f"              note: {warning}" for warning in outcome.warnings]
     return lines
 
@@ -150,10 +165,13 @@ class _Deletion:
         self._watcher = Watcher(cluster)
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
+        self._is_undoable = False
 
     def work(self) -> list[ComponentOutcome]:
         """Delete everything that may go, and tell of what may not."""
         self._announce()
+        if self._task.params["undo_migrations"] and not self.run.stopping():
+            self._undo_migrations()
         if self._task.params["force"] and not self.run.stopping():
             self._delete_resources()
         for wave in self._waves:
@@ -162,7 +180,10 @@ class _Deletion:
             self._outcomes |= {outcome.name: outcome for outcome in outcomes}
             phase = phase_of(self._inventories[wave[0]])
             self.run.note_phase(phase, outcomes, time.monotonic() - started)
-        if self._everything and all(one.state == SUCCEEDED for one in self._outcomes.values()):
+        all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
+        if all_gone and MIGRATIONS not in self._outcomes:
+            self._tell_of_migrations()
+        if self._everything and all_gone:
             self._end()
         return list(self._outcomes.values())
 
@@ -191,6 +212,57 @@ class _Deletion:
         if foreign:
             self._outcomes[RESOURCES] = self._measured(RESOURCES, foreign)
 
+    def _undo_migrations(self) -> None:
+        """Undo what migrations have changed outside of the components, as long as all of these are there."""
+        entries = self._migrated
+        if not entries or not any(one.state in UNDOABLE for one in leftovers(self._cluster, entries)):
+            self._tell_of_migrations()
+            return
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.undone import Undoing
+
+        started = time.monotonic()
+        self.run.begin()
+        undoing = Undoing(self._task, entries, force=False)
+        found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
+        objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
+        errors = [f"{one.id}: {one.error}" for one in found if one.error]
+        errors += [str(obj) for obj in objects if obj.state == UNDO_FAILED]
+        self._outcomes[MIGRATIONS] = ComponentOutcome(
+            MIGRATIONS,
+            FAILED if errors else SUCCEEDED,
+            error="; ".join(errors),
+            seconds=time.monotonic() - started,
+            changed=sum(obj.changed for obj in objects),
+            objects=len(objects),
+            warnings=(
+                *undoing.warnings,
+                *(str(obj) for obj in objects if not obj.complete and obj.state != UNDO_FAILED),
+            ),
+        )
+        self.run.note(self._outcomes[MIGRATIONS])
+
+    def _tell_of_migrations(self) -> None:
+        """Tell what stays as migrations have left it; as long as it could be undone, so does the journal."""
+        entries = self._migrated
+        if not entries:
+            return
+        found = leftovers(self._cluster, entries)
+        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._task.params["force"]
+        told = [leftover_told(one) for one in found]
+        if self._is_undoable:
+            told.append(
+                "kyma_undo_migrations=true undoes that; kyma_delete_force=true forgets how it was before"
+            )
+        if told:
+            self._outcomes[MIGRATIONS] = ComponentOutcome(MIGRATIONS, SUCCEEDED, warnings=tuple(told))
+
+    @cached_property
+    def _migrated(self) -> Sequence[JournalEntry]:
+        """What migrations have written outside of the components, and was not undone."""
+        named = {entry.ref for one in self._inventories.values() for entry in one.entries}
+        components = None if self._everything else self._task.params["names"]
+        return outside_of_components(read_journal(self._cluster), named, components)
+
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
@@ -203,6 +275,9 @@ class _Deletion:
     def _why_not(self, name: str) -> str:
         if self.run.stopping():
             return f"the deletion was cancelled by {self.run.stopping.why()}"
+        undoing = self._outcomes.get(MIGRATIONS)
+        if undoing is not None and undoing.state != SUCCEEDED:
+            return "what migrations have changed could not be undone"
         inventory = self._inventories[name]
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
@@ -273,7 +348,7 @@ class _Deletion:
             self._outcomes[RECORDS] = outcome_of(RECORDS, removal)
 
     def _is_anything_left(self) -> bool:
-        return self._task.check_mode or bool(read_inventories(self._cluster))
+        return self._task.check_mode or self._is_undoable or bool(read_inventories(self._cluster))
 
     def _note_that_nothing_is_deployed(self) -> None:
         installation = read_installation(self._cluster)

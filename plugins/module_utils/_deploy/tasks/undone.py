@@ -63,7 +63,7 @@ def undone(task: Task) -> Result:
     if params["run"]:
         read_run(task.cluster, params["run"])
     journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
-    undoing = _Undoing(task, journal)
+    undoing = Undoing(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
     diff = [diff_of(change.before, change.after) for change in overlay.changes()] if overlay else []
@@ -88,11 +88,22 @@ def _unknown(params: Mapping[str, Any], journal: Sequence[JournalEntry]) -> list
     return [one for one in params["ids"] or () if one not in known]
 
 
-class _Undoing:
-    """The work on what a journal tells."""
+class Undoing:
+    """The work on what a journal tells.
 
-    def __init__(self, task: Task, journal: Sequence[JournalEntry]) -> None:
+    Args:
+        task: whose work it is.
+        journal: what is to be undone, and what was undone before of the same.
+        force: overwrite what was changed since.
+
+    Attributes:
+        ids: the migrations that the journal tells of, the newest first.
+        warnings: what a person should know.
+    """
+
+    def __init__(self, task: Task, journal: Sequence[JournalEntry], *, force: bool) -> None:
         self._task = task
+        self._force = force
         self._journal = journal
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
         # The newest migration first.
@@ -107,7 +118,7 @@ class _Undoing:
         at, by = timestamp(), who()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
         tell = (lambda _one: None) if overlay else self._tell
-        report = undo(cluster, still, force=self._task.params["force"], tell=tell)
+        report = undo(cluster, still, force=self._force, tell=tell)
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
         if overlay is None:
@@ -188,7 +199,7 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
 
 
 def _result(
-    found: Sequence[UndoneMigration], undoing: _Undoing, diff: list[dict[str, str]], unknown: Sequence[str]
+    found: Sequence[UndoneMigration], undoing: Undoing, diff: list[dict[str, str]], unknown: Sequence[str]
 ) -> Result:
     staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.complete]
     failed = [one for one in found if one.state == FAILED]
@@ -217,7 +228,7 @@ def _result(
     return result
 
 
-def _summary(found: Sequence[UndoneMigration], undoing: _Undoing) -> list[str]:
+def _summary(found: Sequence[UndoneMigration], undoing: Undoing) -> list[str]:
     lines = []
     for one in found:
         before = undoing.noted(one.id)
