@@ -24,7 +24,7 @@ molecule: ## molecule scenarios
 sanity: ## ansible-test sanity, for each supported ansible-core at hand
 lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
-fix: ## ruff: mend what it can
+fix: ## mend what ruff can, and generate documentation anew
 
 demo test cluster cluster-down bench setup style types yaml changelog docs unit integration molecule \
 sanity lint galaxy fix:

@@ -28,10 +28,15 @@ def style() -> Outcome:
 
 
 def fix() -> Outcome:
-    """Let ruff mend what it can."""
+    """Let ruff mend what it can, and bring the documentation to what classes say."""
     setup.for_tests()
     ruff = MAIN.bin / "ruff"
-    return together(_check([ruff, *words]) for words in (["check", "--fix"], ["format"]))
+    commands: tuple[Sequence[str | Path], ...] = (
+        (ruff, "check", "--fix"),
+        (ruff, "format"),
+        (MAIN.python, "-m", "tests.make.migrations_page"),
+    )
+    return together(_check(command) for command in commands)
 
 
 def types() -> Outcome:

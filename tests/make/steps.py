@@ -49,7 +49,7 @@ _ALL = (
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),
     Step("bench", "measure", shows.bench),
-    Step("fix", "ruff: mend what it can", checks.fix),
+    Step("fix", "mend what ruff can, and generate documentation anew", checks.fix),
 )
 
 STEPS: Mapping[str, Step] = {step.name: step for step in _ALL}

@@ -1,0 +1,115 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m tests.make.migrations_page`: bring what the operators' page says of classes to what they say.
+
+A block begins with a line ``<!-- generated: NAME -->`` and ends with ``<!-- end -->``; people write all else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import discover
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "operating_migrations.md"
+TABLE = "table"
+OF_PEOPLE = ("What it can't know", "By hand")
+"""The parts that every section needs beside what is generated."""
+UNWRITTEN = "TODO"
+
+_BLOCK = re.compile(r"<!-- generated: (?P<name>\S+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def brought_up_to_date(page: str, migrations: Sequence[type[Migration]], supported: str) -> str:
+    """The page with its generated blocks as they have to be; sections that are missing come at its end."""
+    texts = {TABLE: _table(migrations, supported), **{one.id(): _facts(one) for one in migrations}}
+    for one in migrations:
+        if _opening(one.id()) not in page:
+            page = f"{page.rstrip()}\n\n{_skeleton(one)}"
+
+    def renewed(block: re.Match[str]) -> str:
+        name = block["name"]
+        return _block(name, texts[name]) if name in texts else block[0]
+
+    return _BLOCK.sub(renewed, page)
+
+
+def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -> list[str]:
+    """What is wrong with the page, each in a sentence."""
+    found = []
+    if brought_up_to_date(page, migrations, supported) != page:
+        found.append("it is not what the classes say: run `make fix`")
+    known = {TABLE, *(one.id() for one in migrations)}
+    found += [f"{name} is gone: take its section away" for name in _BLOCK.findall(page) if name not in known]
+    for one in migrations:
+        section = page.partition(f"\n## {one.id()}\n")[2].partition("\n## ")[0]
+        found += [
+            f"{one.id()} has no part {part!r}" for part in OF_PEOPLE if f"\n### {part}\n" not in section
+        ]
+        found += [f"{one.id()} has a part that nobody has written"] * (UNWRITTEN in section)
+    return found
+
+
+def _table(migrations: Sequence[type[Migration]], supported: str) -> str:
+    rows = [("migration", "when", "goes in", "or why it stays"), ("---", "---", "---", "---")]
+    for one in migrations:
+        link = f"[{one.id()}](#{re.sub(r'[^a-z0-9-]', '', one.id().lower())})"
+        rows.append((link, f"{one.phase} {one.component}", one.remove_in, one.keep))
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines, "", f"The newest release that the collection supports is {supported}."])
+
+
+def _facts(migration: type[Migration]) -> str:
+    before = "before" if migration.phase == "pre" else "after"
+    where = (
+        "the whole deployment"
+        if migration.component == "global"
+        else f"the component `{migration.component}`"
+    )
+    goes = f"goes in {migration.remove_in}" if migration.remove_in else "stays"
+    fails = "fails its component" if migration.on_failure == "fail" else "is only warned of"
+    lines = [
+        inspect.cleandoc(migration.__doc__ or "").replace("``", "`"),
+        "",
+        f"- Runs {before} {where}; {goes}.",
+        f"- What goes wrong with it {fails}; it may take {migration.timeout:g} s.",
+    ]
+    if migration.irreversible:
+        what = f" ({', '.join(migration.irreversible_kinds)})" if migration.irreversible_kinds else ""
+        lines.append(f"- Can't be undone{what}: {migration.irreversible}")
+    return "\n".join(lines)
+
+
+def _skeleton(migration: type[Migration]) -> str:
+    parts = "\n".join(f"\n### {part}\n\n{UNWRITTEN}" for part in OF_PEOPLE)
+    return f"## {migration.id()}\n\n{_block(migration.id(), '')}\n{parts}\n"
+
+
+def _opening(name: str) -> str:
+    return f"<!-- generated: {name} -->"
+
+
+def _block(name: str, text: str) -> str:
+    return f"{_opening(name)}\n{text}\n<!-- end -->"
+
+
+def own() -> tuple[Sequence[type[Migration]], str]:
+    """The collection's own migrations, and the newest release that it supports."""
+    found = discover([], [])
+    return found.migrations, supported_release(ROOT)
+
+
+def main() -> None:
+    """Bring the page up to date."""
+    PAGE.write_text(brought_up_to_date(PAGE.read_text(encoding="utf-8"), *own()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
