@@ -17,20 +17,34 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 
 API_VERSION = "lifecycle.kyma-project.io/v1alpha1"
 KIND = "Plan"
-ASKED = ("release", "release_checksum", "release_version", "profile", "components", "abandon", "hops")
+ASKED = (
+    "release",
+    "release_checksum",
+    "release_version",
+    "profile",
+    "components",
+    "abandon",
+    "hops",
+    "release_catalog",
+)
 """Options that a plan keeps, so that they need not be given again; none of them is a secret."""
+AGAIN = ("component_list", "values_files", "overrides", "migration_variables")
+"""Options that have to be given again, as later tasks need them, too, and they may hold secrets."""
 
 
 class BadPlan(LifecycleError):
     """A file can't be carried out as a plan."""
 
 
-def write_plan(path: Path, params: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def write_plan(
+    path: Path, params: Mapping[str, Any], result: Mapping[str, Any], again: Mapping[str, Any] | None = None
+) -> str:
     """Keep a plan; its digest is the answer, and nobody else may read the file.
 
     Args:
         path: of the file.
         params: the options that the plan was made with.
+        again: what has to be given again, as :func:`names_of` has it.
         result: what the task ``plan`` answered with, ``saw`` included.
 
     Raises:
@@ -41,6 +55,7 @@ def write_plan(path: Path, params: Mapping[str, Any], result: Mapping[str, Any])
         "kind": KIND,
         "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": {name: params[name] for name in ASKED if params.get(name)},
+        "again": dict(again or {}),
         "summary": list(result["summary"]),
         "plan": {key: value for key, value in result["plan"].items() if key != "noted"},
         "saw": result["saw"],
@@ -56,6 +71,33 @@ def write_plan(path: Path, params: Mapping[str, Any], result: Mapping[str, Any])
     except OSError as error:
         raise BadPlan(f"plan_out: the plan can't be written to {path}: {error.strerror}") from error
     return digest
+
+
+def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The names in what has to be given again, without any value.
+
+    Args:
+        written: the options as the user wrote them.
+    """
+    names = {
+        "component_list": [Path(file).name for file in [written.get("component_list")] if file],
+        "values_files": [Path(file).name for file in written.get("values_files") or ()],
+        "overrides": [text.partition("=")[0] for text in written.get("overrides") or ()],
+        "migration_variables": list(written.get("migration_variables") or ()),
+    }
+    return {option: sorted(found) for option, found in names.items() if found}
+
+
+def not_given_again(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What a plan was made with and is missing now, or the other way round, each in a sentence."""
+    told = []
+    for option in AGAIN:
+        then, here = set(before.get(option) or ()), set(now.get(option) or ())
+        if missing := ", ".join(sorted(then - here)):
+            told.append(f"kyma_{option}: the plan was made with {missing}: give that again")
+        if more := ", ".join(sorted(here - then)):
+            told.append(f"kyma_{option}: the plan was made without {more}: leave that out, or plan again")
+    return told
 
 
 def read_plan(path: Path, approved: str) -> dict[str, Any]:

@@ -37,8 +37,6 @@ _MAKERS = frozenset(
 )
 _OTHER_TOOLS = frozenset(
     {
-        "argocd-application-controller",
-        "argocd-controller",
         "helm",
         "helm-controller",
         "kustomize-controller",
@@ -60,7 +58,8 @@ def is_maker(manager: ManagerEntry) -> bool:
 
 def is_other_tool(manager: ManagerEntry) -> bool:
     """Whether an entry is that of a tool that deploys, as we do: Argo CD, Flux or Helm."""
-    return manager.get("manager") in _OTHER_TOOLS and not manager.get("subresource")
+    name = str(manager.get("manager"))
+    return (name in _OTHER_TOOLS or name.startswith("argocd")) and not manager.get("subresource")
 
 
 def is_plain_write_of_ours(manager: ManagerEntry) -> bool:

@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
     is_scaled,
     leaving_replicas,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import foreign_marks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
@@ -33,6 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import (
     ServerSideApply,
     live_object,
+    without_marks,
 )
 
 
@@ -117,7 +119,9 @@ def _apply(cluster: Cluster, intent: Object, policy: Policy, known: Entry | None
     try:
         return Applied(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
     except Untypeable as untypeable:
-        return _apply_plainly(cluster, intent, untypeable)
+        plain = _apply_plainly(cluster, intent, untypeable)
+    marks = foreign_marks(plain.object, intent) if policy.takeover else {}
+    return replace(plain, object=without_marks(cluster, plain.object, marks)) if marks else plain
 
 
 def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:

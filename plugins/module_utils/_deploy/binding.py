@@ -46,7 +46,7 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
         "cluster": _identity(cluster),
         "records": plan.basis,
         "release": {"version": plan.version, "profile": plan.profile, "digest": plan.digest},
-        "options": {name: short_hash(value) for name, value in options.items() if value},
+        "options": hashes_of(options),
         "component": {
             one.name: _lasting(one.as_result())
             | {"content": one.digest, "object": {str(c.ref): _change(c, values=True) for c in one.changes}}
@@ -60,6 +60,11 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
         "order": [list(wave) for wave in plan.waves],
         "prune": list(plan.prune),
     }
+
+
+def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
+    """Options as they can be compared and not be read; without those that say nothing."""
+    return {name: short_hash(value) for name, value in options.items() if value}
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -112,7 +117,9 @@ def _told(path: Path, before: Any, now: Any) -> str:
     what = " ".join(path)
     if what in _MEANINGS:
         return _MEANINGS[what]
-    if path[0] == "options" or path[-1] == "content":
+    if path[0] == "options":
+        return f"kyma_{path[-1]} is not what the plan was made with"
+    if path[-1] == "content":
         return f"{what} is not what it was"
     return f"{what}: the plan has {_shown(before)}, and now it is {_shown(now)}"
 

@@ -25,6 +25,7 @@ _ARGO_ID = "argocd.argoproj.io/tracking-id"
 _INSTANCE = "app.kubernetes.io/instance"
 _FLUX_GROUPS = {"kustomize.toolkit.fluxcd.io": FLUX, "helm.toolkit.fluxcd.io": FLUX_HELM}
 _HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+_MANAGED_BY = "app.kubernetes.io/managed-by"
 MOST_OBJECTS = 3
 """How many objects a message names: one tool mostly manages all of a component."""
 
@@ -82,9 +83,38 @@ def _flux(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherMan
 
 
 def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherManager | None:
-    if labels.get("app.kubernetes.io/managed-by") != "Helm" or not annotations.get(_HELM_NAME):
+    if labels.get(_MANAGED_BY) != "Helm" or not annotations.get(_HELM_NAME):
         return None
     return OtherManager(HELM, annotations.get(_HELM_NAMESPACE, ""), annotations[_HELM_NAME])
+
+
+def marks_of(obj: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """The names of the labels and annotations by which other tools know an object as their own."""
+    meta = obj["metadata"]
+    labels, annotations = meta.get("labels") or {}, meta.get("annotations") or {}
+    marks: set[str] = set()
+    if _argo_cd(obj, labels, annotations):
+        marks |= {_ARGO_ID, *([] if _ARGO_ID in annotations else [_INSTANCE])}
+    if _flux(labels, annotations):
+        marks |= {f"{group}/{part}" for group in _FLUX_GROUPS for part in ("name", "namespace")}
+    if _helm(labels, annotations):
+        marks |= {_MANAGED_BY, _HELM_NAME, _HELM_NAMESPACE}
+    return {"labels": frozenset(marks & labels.keys()), "annotations": frozenset(marks & annotations.keys())}
+
+
+def foreign_marks(live: Mapping[str, Any], intent: Mapping[str, Any]) -> dict[str, dict[str, None]]:
+    """What takes other tools' marks off an object, but for those that it is to have; for its metadata.
+
+    Args:
+        live: the object as it is.
+        intent: as it is to be.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for place, names in marks_of(live).items():
+        foreign = sorted(names - (intent["metadata"].get(place) or {}).keys())
+        if foreign:
+            found[place] = dict.fromkeys(foreign)
+    return found
 
 
 def by_manager(objects: Iterable[Object]) -> dict[OtherManager, list[Ref]]:

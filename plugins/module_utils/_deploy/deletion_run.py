@@ -54,6 +54,7 @@ class DeletionRun:
 
     Attributes:
         name: of the run; empty until something was deleted.
+        cancelled_by: who or what has cancelled it before all was done, from its end on; mostly empty.
         stopping: whether it is to stop.
     """
 
@@ -80,6 +81,7 @@ class DeletionRun:
         self._problem: LifecycleError | None = None
         self._has_ended = False
         self.name = ""
+        self.cancelled_by = ""
         self.stopping = Stopping(task, {"metadata": {"name": self._name}, "spec": self._spec})
 
     def begin(self) -> None:
@@ -109,19 +111,23 @@ class DeletionRun:
 
     def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
         """What came of some components of a phase, and how long they took together."""
-        before = self._status["phases"].get(name) or {"state": SUCCEEDED, "seconds": 0.0}
-        failed = before["state"] != SUCCEEDED or any(one.state != SUCCEEDED for one in outcomes)
-        state = FAILED if failed else SUCCEEDED
-        self._add({"phases": {name: {"state": state, "seconds": round(before["seconds"] + seconds, 3)}}})
+        before = self._status["phases"].get(name) or {}
+        states = {one.state for one in outcomes} | {before.get("state", outcomes[0].state)}
+        state = states.pop() if len(states) == 1 else FAILED
+        seconds += before.get("seconds", 0.0)
+        self._add({"phases": {name: {"state": state, "seconds": round(seconds, 3)}}})
 
     def end(self, outcomes: Sequence[ComponentOutcome]) -> list[str]:
         """End the record, unless it has ended; answers with warnings for a person."""
-        if not self.name or self._has_ended:
+        if self._has_ended:
             return []
         self._has_ended = True
         failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
-        if failed and self.stopping.why():
-            return end_if_stopped(self._task, self.name, self.stopping.why())
+        self.cancelled_by = self.stopping.why() if failed else ""
+        if not self.name:
+            return []
+        if self.cancelled_by:
+            return end_if_stopped(self._task, self.name, self.cancelled_by)
         told = [f"component {one.name}: {one.error}" for one in failed]
         told += [warning for one in outcomes for warning in one.warnings]
         done = {
@@ -140,10 +146,9 @@ class DeletionRun:
     def as_result(self, outcomes: Sequence[ComponentOutcome]) -> dict[str, Any]:
         """What a task's result says of it, and how long everything took."""
         failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
-        stopped = failed and self.stopping.why()
         return {
             "run": self.name,
-            "state": CANCELLED if stopped else FAILED if failed else SUCCEEDED,
+            "state": CANCELLED if self.cancelled_by else FAILED if failed else SUCCEEDED,
             "seconds": round(seconds_since_start(self._spec), 3),
             "durations": durations_of(self._status),
         }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -54,8 +55,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
 
-ATTEMPTS = 5
-"""How often an object is read again that moves on between a look and its deletion: controllers are quick."""
+ATTEMPTS = 12
+"""How often an object is read again that moves on between a look and its deletion: controllers are quick.
+
+One writes an aggregated ClusterRole each time that one of its parts goes, which are many in a release.
+"""
+LONGEST_PAUSE = 1.0
+"""Seconds between two of these looks; the first come sooner, each after twice as long as the one before."""
 FOREGROUND = "foregroundDeletion"
 """The server's own finalizer, of what is deleted after what belongs to it."""
 _RUNS_PODS = ("apps", "batch")
@@ -194,6 +200,7 @@ def _delete(terms: Terms, entry: Entry, live: Object | None) -> Fate:
                 propagation=propagation_of(ref),
             )
         except (Conflict, NotFound):
+            time.sleep(min(LONGEST_PAUSE, 0.01 * 2**attempt))
             live = cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
         else:
             return fate if there else Fate(GONE)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption im
     is_other_tool,
     is_plain_write_of_ours,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import foreign_marks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import (
     Finding,
     Outcome,
@@ -74,7 +75,9 @@ class ServerSideApply:
             answer = self._settle(conflict)
         else:
             self._note(answer, ())
-        return self._without_additions(answer) if self._policy.strict_drift else answer
+        if self._policy.strict_drift:
+            answer = self._without_additions(answer)
+        return self._without_marks(answer) if self._policy.takeover else answer
 
     def _without_leftovers(self, answer: Object) -> Object:
         """Have what only its maker had held removed, unless that can't be had but by making the object anew.
@@ -125,6 +128,18 @@ class ServerSideApply:
         gone = [replace(finding, outcome=Outcome.REMOVED) for finding in added]
         self.findings = [finding for finding in self.findings if finding not in added] + gone
         return self._cluster.apply(self._intent)
+
+    def _without_marks(self, answer: Object) -> Object:
+        """Take off what another tool knows its objects by, whoever has written that."""
+        marks = foreign_marks(answer, self._intent)
+        if not marks:
+            return answer
+        fields = {f"metadata.{place}.{name}" for place, names in marks.items() for name in names}
+        self.findings = [
+            replace(finding, outcome=Outcome.REMOVED) if finding.field in fields else finding
+            for finding in self.findings
+        ]
+        return without_marks(self._cluster, answer, marks)
 
     def _take_over_from_makers(self, live: Object) -> bool:
         """Take over what an object was made with, unless we made it; whether there was anything.
@@ -178,6 +193,13 @@ class ServerSideApply:
 
     def _live(self) -> Object | None:
         return live_object(self._cluster, self._intent)
+
+
+def without_marks(cluster: Cluster, live: Object, marks: Mapping[str, Mapping[str, None]]) -> Object:
+    """Take labels and annotations off an object, named as a merge patch of its metadata does."""
+    ref = ref_of(live)
+    patch = {"metadata": {"uid": live["metadata"].get("uid"), **marks}}
+    return cluster.patch(live["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
 
 
 def live_object(cluster: Cluster, intent: Object) -> Object | None:

@@ -89,9 +89,42 @@ def carried_out(stale: Outcome, playbook: Playbook, releases: Path) -> tuple[Out
 
 
 @pytest.fixture(scope="module")
-def hopped(carried_out: tuple[Outcome, Outcome], playbook: Playbook, releases: Path) -> Outcome:
-    """The outcome of going to 1.4 over 1.2 and 1.3, which fails."""
+def kept_hop(carried_out: tuple[Outcome, Outcome], playbook: Playbook, releases: Path) -> Outcome:
+    """The outcome with a plan that was kept of the first hop to 1.4, and with more than it needs."""
     assert carried_out
+    hops = {"hops": "auto", "release_catalog": str(releases)}
+    kept = {"plan_out": "hop.json", "migration_variables": {"colour": "red"}, "strict_drift": True}
+    return playbook.deploy(releases / "1.4", **hops, **kept).succeeded()
+
+
+@pytest.fixture(scope="module")
+def given_less(kept_hop: Outcome, playbook: Playbook) -> tuple[str, str]:
+    """What is told of a plan that was kept, where it is not given all of its options again."""
+    assert kept_hop.status == 0
+    variables = {"migration_variables": {"colour": "red"}}
+    return (
+        playbook.deploy("", plan="hop.json").refused(),
+        playbook.deploy("", plan="hop.json", **variables).refused(),
+    )
+
+
+@pytest.fixture(scope="module")
+def held(given_less: tuple[str, str], playbook: Playbook, own_cluster: OwnCluster) -> tuple[str, Outcome]:
+    """What is told of a plan that was kept while the cluster is held, and what comes of it afterwards."""
+    assert given_less
+    hold = {"spec": {"hold": {"reason": "the auditors are here"}}}
+    given = {"plan": "hop.json", "migration_variables": {"colour": "red"}, "strict_drift": True}
+    api = own_cluster.api.with_field_manager("kubectl-patch")
+    api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, hold)
+    refused = playbook.deploy("", **given).refused()
+    api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, {"spec": {"hold": None}})
+    return refused, playbook.deploy("", "--check", **given).succeeded()
+
+
+@pytest.fixture(scope="module")
+def hopped(held: tuple[str, Outcome], playbook: Playbook, releases: Path) -> Outcome:
+    """The outcome of going to 1.4 over 1.2 and 1.3, which fails."""
+    assert held
     return playbook.deploy(releases / "1.4", hops="auto", release_catalog=str(releases)).failed()
 
 
@@ -123,6 +156,27 @@ def _version_of(cluster: OwnCluster, name: str) -> str:
     found = cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
     assert found
     return str(found["data"]["v"])
+
+
+def test_of_several_hops_only_the_first_is_kept_and_that_is_told(
+    kept_hop: Outcome, held: tuple[str, Outcome]
+) -> None:
+    told = "only the hop to 1.2 is kept and carried out: plan the next one when it is there"
+    assert told in kept_hop.text
+    assert told in held[1].text
+
+
+def test_options_that_a_kept_plan_was_made_with_are_told_by_name(given_less: tuple[str, str]) -> None:
+    without_variables, without_option = given_less
+    assert "kyma_migration_variables: the plan was made with colour: give that again" in without_variables
+    assert "kyma_strict_drift is not what the plan was made with" in without_option
+
+
+def test_a_hold_does_not_outdate_a_kept_plan(held: tuple[str, Outcome]) -> None:
+    refused, afterwards = held
+    assert "the cluster is held: the auditors are here" in refused
+    assert "no longer holds" not in refused
+    assert afterwards.status == 0
 
 
 def test_check_mode_shows_all_hops_and_says_what_is_provisional(rehearsed: Outcome) -> None:

@@ -120,9 +120,9 @@ def test_what_only_controllers_write_does_not_matter() -> None:
 def test_other_options() -> None:
     someone = deployed()
     told = differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
-    assert told == ["options force_conflicts is not what it was"]
+    assert told == ["kyma_force_conflicts is not what the plan was made with"]
     told = differences(saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY})))
-    assert told == ["options migration_variables is not what it was"]
+    assert told == ["kyma_migration_variables is not what the plan was made with"]
 
 
 def test_another_cluster() -> None:

@@ -189,6 +189,23 @@ def test_what_helm_manages_blocks_unless_it_is_taken_over() -> None:
     assert not someone.plan().get("failed")
 
 
+@pytest.mark.parametrize("manager", ["helm", "terraform"])
+def test_what_was_taken_over_is_not_helms_any_more_whoever_has_written_its_marks(manager: str) -> None:
+    cluster = made_by_helm()
+    settings = cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert settings
+    cluster.delete("v1", "ConfigMap", "settings", "kyma-system")
+    cluster.seed({**settings, "metadata": {**settings["metadata"], "managedFields": []}}, manager=manager)
+    someone = deployer(kyma(level="debug"), cluster=cluster, takeover=True, force_conflicts=True)
+    assert someone.deploy()["state"] == "succeeded"
+    taken_over = cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert taken_over
+    assert not (taken_over["metadata"].get("annotations") or {}).keys() & HELM.keys()
+    someone.options = {}
+    someone.materials.given = kyma(level="trace")
+    assert someone.deploy()["state"] == "succeeded"
+
+
 def test_what_helm_has_forgotten_does_not_block() -> None:
     someone = deployer(kyma(level="debug"), cluster=made_by_helm("uninstalled"), force_conflicts=True)
     assert not someone.plan().get("failed")

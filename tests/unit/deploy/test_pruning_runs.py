@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import removal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
@@ -158,13 +159,17 @@ def test_what_somebody_made_anew_is_left_to_them_with_a_warning_and_forgotten() 
     assert noted(someone, "a") == ["keep"]
 
 
-def test_what_changes_all_the_time_is_read_again_and_goes() -> None:
+@pytest.mark.parametrize("times", [2, 8])
+def test_what_changes_all_the_time_is_read_again_and_goes(
+    monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    monkeypatch.setattr(removal, "LONGEST_PAUSE", 0.01)
     someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP]})
     planned = someone.plan()
 
     def meddle(cluster: Any, event: Any) -> None:
         del event
-        if cluster.get("v1", "ConfigMap", "old", "kyma-system") and len(meddled) < 2:
+        if cluster.get("v1", "ConfigMap", "old", "kyma-system") and len(meddled) < times:
             meddled.append(1)
             by_hand = cluster.with_field_manager("controller")
             patch = {"metadata": {"annotations": {"seen": str(len(meddled))}}}

@@ -17,6 +17,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
     BadPlan,
     code_digest,
+    names_of,
+    not_given_again,
     read_plan,
     write_plan,
 )
@@ -46,6 +48,29 @@ def test_it_is_read_as_it_was_written_by_its_owner_only(tmp_path: Path) -> None:
     assert kept["saw"] == RESULT["saw"]
     assert "secret-word" not in file.read_text()
     assert read_plan(file, "") == read_plan(file, digest.removeprefix("sha256:"))
+
+
+def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_path: Path) -> None:
+    written = {
+        **PARAMS,
+        "values_files": ["values/all.yaml", "/etc/live.yaml"],
+        "migration_variables": {"colour": "secret-word"},
+    }
+    file = tmp_path / "plan.json"
+    write_plan(file, PARAMS, RESULT, names_of(written))
+    assert "secret-word" not in file.read_text()
+    again = read_plan(file, "")["again"]
+    assert not_given_again(again, names_of({**written, "values_files": ["all.yaml", "live.yaml"]})) == []
+    assert not_given_again(again, names_of({**PARAMS, "values_files": ["all.yaml", "other.yaml"]})) == [
+        "kyma_values_files: the plan was made with live.yaml: give that again",
+        "kyma_values_files: the plan was made without other.yaml: leave that out, or plan again",
+        "kyma_migration_variables: the plan was made with colour: give that again",
+    ]
+    assert not_given_again(again, {}) == [
+        "kyma_values_files: the plan was made with all.yaml, live.yaml: give that again",
+        "kyma_overrides: the plan was made with logging.password: give that again",
+        "kyma_migration_variables: the plan was made with colour: give that again",
+    ]
 
 
 def test_an_older_plan_is_replaced(tmp_path: Path) -> None:

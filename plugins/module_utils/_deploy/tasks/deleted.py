@@ -101,7 +101,7 @@ def deleted(task: Task) -> Result:
     if failed:
         told = [f"{one.name} {one.state}: {one.error}" for one in failed]
         result["failed"] = True
-        result["msg"] = "\n".join([_what_next(deletion.run.stopping.why()), *told])
+        result["msg"] = "\n".join([_what_next(deletion.run.cancelled_by), *told])
     elif staying:
         result["msg"] = "\n".join(["deleted, but for:", *staying])
     return result

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     PlanRequest,
@@ -58,9 +61,13 @@ def plan(task: Task) -> Result:
     if params["plan_out"] or params["plan"]:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import saw
 
-        how = {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - NOT_HOW)}
-        result["saw"] = saw(made, task.cluster, how)
+        result["saw"] = saw(made, task.cluster, how_of(params))
     return result
+
+
+def how_of(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that say how to deploy."""
+    return {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - NOT_HOW)}
 
 
 KEPT_SPEC: ArgumentSpec = {

@@ -1,0 +1,155 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Taking over what other tools have deployed and take for theirs: the real Helm, and Argo CD's marks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.paths import BIN
+
+from .conftest import OwnCluster
+from .running import Playbook
+from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+
+pytestmark = pytest.mark.cluster
+
+Object = dict[str, Any]
+
+CHART = "apiVersion: v2\nname: shop\nversion: 1.0.0\n"
+TRACKED = "argocd.argoproj.io/tracking-id"
+
+
+def helm(cluster: OwnCluster, *arguments: str) -> str:
+    done = subprocess.run(
+        [BIN / "helm", *arguments],
+        env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def chart(folder: Path, *objects: Object) -> Path:
+    (folder / "templates").mkdir(parents=True)
+    (folder / "Chart.yaml").write_text(CHART)
+    (folder / "templates" / "all.yaml").write_text("\n---\n".join(json.dumps(obj) for obj in objects))
+    return folder
+
+
+def application() -> Object:
+    """Argo CD's definition, as far as it matters here."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1alpha1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": "Application", "plural": "applications", "singular": "application"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": "applications.argoproj.io",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
+        },
+        "spec": {"group": "argoproj.io", "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+def marks(cluster: OwnCluster, kind: str, name: str) -> dict[str, str]:
+    obj = cluster.api.get("apps/v1" if kind == "Deployment" else "v1", kind, name, NAMESPACE)
+    assert obj
+    meta = obj["metadata"]
+    found = {**(meta.get("annotations") or {}), **(meta.get("labels") or {})}
+    return {key: value for key, value in found.items() if "helm" in key + value.lower() or "argo" in key}
+
+
+@pytest.fixture(scope="module")
+def release(small: SmallRelease) -> SmallRelease:
+    return small.component("shop").component("mail")
+
+
+def write(release: SmallRelease, level: str) -> Path:
+    labelled = deployment("shop", image=f"example.com/fine:{level}")
+    # As charts have it, so it is the release's own.
+    labelled["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "Helm"}
+    release.write("shop", labelled, config_map("settings", level=level))
+    release.write("mail", config_map("mail", level=level), config_map("copied", level=level))
+    return release.folder
+
+
+def test_what_helm_has_deployed_is_ours_after_it_was_taken_over(
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, tmp_path: Path
+) -> None:
+    write(release, "one")
+    made = chart(tmp_path / "chart", deployment("shop"), config_map("settings", level="zero", old="x"))
+    helm(own_cluster, "install", "shop", str(made), "-n", NAMESPACE, "--create-namespace")
+    assert "Helm release small/shop manages" in playbook.deploy(release.folder).refused()
+    rehearsed = playbook.deploy(release.folder, "--check", "--diff", takeover=True).succeeded()
+    assert "meta.helm.sh/release-name" in rehearsed.text
+    playbook.deploy(release.folder, takeover=True).succeeded()
+    assert marks(own_cluster, "ConfigMap", "settings") == {}
+    assert marks(own_cluster, "Deployment", "shop") == {"app.kubernetes.io/managed-by": "Helm"}
+    settings = own_cluster.api.get("v1", "ConfigMap", "settings", NAMESPACE)
+    assert settings
+    assert settings["data"] == {"level": "one"}
+    # Helm still believes in its release.
+    assert "shop" in helm(own_cluster, "list", "-n", NAMESPACE)
+    write(release, "two")
+    playbook.deploy(release.folder).succeeded()
+    assert playbook.deploy(release.folder).succeeded().recap["changed"] == 0
+
+
+def test_helm_takes_it_back_and_it_is_taken_over_again(
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, tmp_path: Path
+) -> None:
+    made = chart(tmp_path / "chart", deployment("shop"), config_map("settings", level="zero"))
+    helm(own_cluster, "upgrade", "shop", str(made), "-n", NAMESPACE, "--take-ownership", "--force-conflicts")
+    write(release, "three")
+    assert "Helm release small/shop manages" in playbook.deploy(release.folder).refused()
+    playbook.deploy(release.folder, takeover=True).succeeded()
+    assert marks(own_cluster, "ConfigMap", "settings") == {}
+    write(release, "four")
+    playbook.deploy(release.folder).succeeded()
+
+
+@pytest.mark.parametrize("manager", ["argocd-controller", "argocd-of-somebody", "kubectl-annotate"])
+def test_what_argo_cd_has_marked_is_ours_after_it_was_taken_over(
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, manager: str
+) -> None:
+    api = own_cluster.api
+    api.apply(application())
+    end = time.monotonic() + 10
+    while api.resource("argoproj.io/v1alpha1", "Application") is None and time.monotonic() < end:
+        time.sleep(0.2)
+    theirs = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
+    api.apply({**theirs, "metadata": {"name": "mail", "namespace": "default"}, "spec": {}}, force=True)
+    tracked = {TRACKED: f"mail:/ConfigMap:{NAMESPACE}/mail"}
+    by_argo = api.with_field_manager(manager)
+    by_argo.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "mail", "namespace": NAMESPACE, "annotations": tracked},
+            "data": {"level": manager},
+        },
+        force=True,
+    )
+    write(release, f"after {manager}")
+    assert (
+        "Argo CD Application mail manages ConfigMap small/mail" in playbook.deploy(release.folder).refused()
+    )
+    rehearsed = playbook.deploy(release.folder, "--check", "--diff", takeover=True).succeeded()
+    assert f"-    {TRACKED}" in rehearsed.text
+    playbook.deploy(release.folder, takeover=True, force_conflicts=True).succeeded()
+    assert marks(own_cluster, "ConfigMap", "mail") == {}
+    write(release, f"later than {manager}")
+    playbook.deploy(release.folder, force_conflicts=True).succeeded()
