@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from .terminal import read_lines
 
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
 DELETING_PLAYBOOK = "kyma.lifecycle.delete_kyma"
+UNDOING_PLAYBOOK = "kyma.lifecycle.undo_migrations"
 RECORDER = Path(__file__).parent / "callback"
 LONGEST = 600.0
 
@@ -171,11 +172,16 @@ class Playbook:
 
     def delete(self, *arguments: str, **variables: Any) -> Outcome:
         """Delete what was deployed."""
+        return self._call(DELETING_PLAYBOOK, arguments, variables)
+
+    def undo(self, *arguments: str, **variables: Any) -> Outcome:
+        """Undo migrations."""
+        return self._call(UNDOING_PLAYBOOK, arguments, variables)
+
+    def _call(self, book: str, arguments: Sequence[str], variables: Mapping[str, Any]) -> Outcome:
         given = {f"kyma_{name}": value for name, value in variables.items()}
         with self._audit.recorded() as requests:
-            outcome = self._run(
-                [DELETING_PLAYBOOK, "-e", json.dumps(given), *arguments], lambda _line, _it: None
-            )
+            outcome = self._run([book, "-e", json.dumps(given), *arguments], lambda _line, _it: None)
         outcome.requests += requests
         return outcome
 
