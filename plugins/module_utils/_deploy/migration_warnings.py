@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MOST_REQUESTS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,
     overdue_warning,
@@ -37,6 +37,7 @@ def migration_warnings(
         *_strays(migrations, files, {*components, GLOBAL}),
         *(overdue_warning(one, release) for one in overdue(migrations, release)),
         *_expensive(verdicts),
+        *_left_undone(migrations, verdicts),
     ]
 
 
@@ -57,6 +58,14 @@ def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
         f"migration {migration.id()} ({file}) will not run: neither the release nor the cluster has a"
         f" component {migration.component}; {meant} List the migration in skip_migrations if it may wait"
     )
+
+
+def _left_undone(migrations: Sequence[type[Migration]], verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
+    """Those that can't do their work, and whose failure stops nothing."""
+    only_warn = {one.id() for one in migrations if one.on_failure == "warn"}
+    for one in verdicts:
+        if one.verdict == BLOCKED and one.id in only_warn:
+            yield f"migration {one.id} can't do its work, and the deployment goes on without: {one.evidence}"
 
 
 def _expensive(verdicts: Sequence[MigrationPlan]) -> Iterator[str]:

@@ -190,6 +190,22 @@ def test_a_check_that_asks_too_much_is_told_of_by_name(*, nothing_to_do: bool) -
     assert "the check of migration logging/greedy called the cluster 4 times, and 3 have to do" in warning
 
 
+@pytest.mark.parametrize("error", [False, True])
+def test_one_that_is_blocked_and_only_warns_stops_nothing_and_is_told_of(*, error: bool) -> None:
+    def stuck(_self: Migration, ctx: Context) -> Verdict:
+        if error:
+            ctx.cluster.patch("v1", "ConfigMap", "x", "default", {})
+        return blocked("the volume is locked")
+
+    someone = deployer(kyma(), variant(check=stuck, on_failure="warn"))
+    planned = someone.plan()
+    [warning] = planned["warnings"]
+    assert "migration logging/grows-volumes can't do its work, and the deployment goes on without" in warning
+    assert ("a check only reads" if error else "the volume is locked") in warning
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.record()["status"]["migrations"]["logging/grows-volumes"]["state"] == "warned"
+
+
 # Those whose time has come.
 
 
