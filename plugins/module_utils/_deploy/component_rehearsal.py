@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     Entry,
     Held,
     Inventory,
+    entries_of,
     noted,
     suspects,
 )
@@ -147,7 +148,7 @@ class ComponentRehearsal:
         return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
 
     def _apply(self, begun: _Begun) -> AppliedAll:
-        known = Known(_entries(begun.inventory), self._scene.autoscaled)
+        known = Known(entries_of(begun.inventory), self._scene.autoscaled)
         policy = self._scene.request.policy
         return apply_objects(
             self._scene.overlay, begun.objects, policy, Waits(), known=known, keep_going=True
@@ -184,7 +185,7 @@ class ComponentRehearsal:
             action = "unchanged"
         if action == "unchanged" and migrated:
             action = "migrate"
-        entries = _entries(inventory)
+        entries = entries_of(inventory)
         findings = news(applied.findings, entries)
         if action == "drifted":
             for change in changes:
@@ -240,7 +241,3 @@ def _blocker(component: str, refusal: Refusal) -> Blocker:
     if is_immutable(refusal.error):
         message += f" (add {refusal.ref.kind} to kyma_replace_immutable to have it deleted and made anew)"
     return Blocker(component, message)
-
-
-def _entries(inventory: Inventory | None) -> dict[Ref, Entry]:
-    return {entry.ref: entry for entry in inventory.entries} if inventory else {}

@@ -235,6 +235,11 @@ def completed(
     )
 
 
+def entries_of(inventory: Inventory | None) -> dict[Ref, Entry]:
+    """The entries of an inventory by what they name; none where there is no inventory."""
+    return {entry.ref: entry for entry in inventory.entries} if inventory else {}
+
+
 def without(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
     """The inventory without some objects."""
     return replace(inventory, entries=tuple(e for e in inventory.entries if e.ref not in refs))

@@ -25,7 +25,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     NotFound,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import apply_object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
+    NOTHING_KNOWN,
+    Known,
+    apply_object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import CRD, Waits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.crd_versions import (
@@ -39,7 +43,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.crd_version
     with_final_storage,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import noted
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Inventory,
+    entries_of,
+    noted,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
@@ -85,6 +93,7 @@ def narrow(
     waits: Waits,
     *,
     learn: float,
+    known: Known = NOTHING_KNOWN,
     cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda _detail: None,
 ) -> Narrowed | None:
@@ -96,6 +105,7 @@ def narrow(
         policy: on which terms it is written.
         waits: how to wait for it to be served.
         learn: seconds to wait where objects come to be stored in another version.
+        known: what is known of it: what others have added to a definition that we made is not ours to take.
         cancelled: asked before every object.
         tell: told what is done.
 
@@ -111,7 +121,7 @@ def narrow(
     if gone and loses_conversion(wanted, live):
         _refuse_lost_conversion(cluster, wanted, gone)
     if not is_stored_as(wanted, live):
-        apply_object(cluster, with_final_storage(wanted, live), policy, waits.until_gone)
+        apply_object(cluster, with_final_storage(wanted, live), policy, waits.until_gone, known)
         time.sleep(learn)
     rewritten = 0
     if gone:
@@ -119,7 +129,7 @@ def narrow(
         rewritten = _Rewriting(cluster, wanted, gone, cancelled).run()
         tell(f"{ref}: {rewritten} objects are written anew")
         _set_stored(cluster, wanted)
-    answer = apply_object(cluster, wanted, policy, waits.until_gone).object
+    answer = apply_object(cluster, wanted, policy, waits.until_gone, known).object
     waits.until_served([answer])
     return Narrowed(answer, tuple(gone), rewritten)
 
@@ -183,6 +193,8 @@ def narrow_component(
 
     try:
         live: dict[Ref, Object] = {}
+        # As they are since this run has begun: it may have made them.
+        known = Known(entries_of(_inventory(place, component)))
         for crd in component.objects:
             if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
                 done = narrow(
@@ -191,6 +203,7 @@ def narrow_component(
                     place.policy,
                     Waits(until_served=until_served),
                     learn=SECONDS_TO_LEARN,
+                    known=known,
                     cancelled=place.out_of_grace,
                     tell=lambda detail: place.progress(component.name, "narrowing", detail),
                 )
@@ -215,14 +228,19 @@ def narrow_component(
 
 
 def _complete(place: Workplace, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
-    inventory = read_inventories(place.cluster).get(component.name)
-    if inventory is None:
-        raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")
+    inventory = _inventory(place, component)
     entries = tuple(
         noted(entry, live[entry.ref], (entry.ceded, entry.added)) if entry.ref in live else entry
         for entry in inventory.entries
     )
     write_inventory(place.cluster, replace(inventory, entries=entries, digest=component.digest))
+
+
+def _inventory(place: Workplace, component: DesiredComponent) -> Inventory:
+    inventory = read_inventories(place.cluster).get(component.name)
+    if inventory is None:
+        raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")
+    return inventory
 
 
 class _Rewriting:

@@ -236,6 +236,8 @@ class Plan:
         stays: where a deployment is abandoned, what of it can't go back, each in a sentence.
         hops: where the way leads over several releases, the options that name each; the last one's are empty.
         later: the provisional plans of the hops after this one.
+        unsettled: an earlier run has left the cluster's record open, so that a run has to end that, whatever
+            else is to do.
     """
 
     version: str
@@ -256,12 +258,14 @@ class Plan:
     stays: tuple[str, ...] = ()
     hops: tuple[Mapping[str, str], ...] = ()
     later: tuple[Plan, ...] = ()
+    unsettled: bool = False
 
     @property
     def needed(self) -> bool:
         """Whether there is anything to do."""
         return (
             (self.version != self.previous and not self.alone)
+            or self.unsettled
             or any(component.takes_part for component in self.components)
             or any(migration.verdict == "needed" for migration in self.migrations)
         )
@@ -406,6 +410,8 @@ def summary_of(plan: Plan) -> list[str]:
         lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
         lines += [f"              note: {warning}" for warning in component.warnings]
         lines += _found(component)
+    if plan.unsettled and not any(component.takes_part for component in plan.components):
+        lines.append("  settles   what an earlier run has left open")
     unchanged = sum(1 for component in plan.components if component.action == "unchanged")
     if unchanged:
         lines.append(f"  unchanged {unchanged} components")

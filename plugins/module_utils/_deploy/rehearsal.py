@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
+    Object,
     Resource,
     group_of,
     ref_of,
@@ -28,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone impor
     alone_problems,
     alone_warnings,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     Waits,
 )
@@ -42,6 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     FOUNDATION,
+    entries_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
@@ -198,7 +201,16 @@ class Rehearsal:
             grants=grants,
             alone=self._request.alone,
             stays=self._what_stays(),
+            unsettled=self._is_unsettled,
         )
+
+    @property
+    def _is_unsettled(self) -> bool:
+        """Whether the cluster's record does not say that it has a release as that was rendered."""
+        installation = self._observed.installation
+        if not installation.version or self._request.alone:
+            return False
+        return not installation.digest or installation.target != self._release.version
 
     def _noted_migrations(self) -> tuple[MigrationPlan, ...]:
         if self._observed.installation.last_run:
@@ -213,8 +225,9 @@ class Rehearsal:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.narrowing import narrow
 
         for name, crd in self._components.wide:
+            known = Known(entries_of(self._observed.inventories.get(name)))
             try:
-                narrow(self._overlay, crd, self._request.policy, Waits(), learn=0)
+                narrow(self._overlay, crd, self._request.policy, Waits(), learn=0, known=known)
             except ClusterError as error:
                 self._blockers.append(Blocker(name, str(error)))
         # That an object is told in another version is no change of it.
@@ -230,7 +243,7 @@ class Rehearsal:
         moves = self._release.version != self._observed.installation.version and not self._request.alone
         writes = [write for verdict in needed for write in verdict.writes]
         writes += [change for orphan in orphans for change in orphan.changes]
-        if not (working or needed or moves or writes or self._observed.refused):
+        if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
             return (), ""
         found = preflight(
             self._cluster,
@@ -305,7 +318,11 @@ class Rehearsal:
             return ()
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 
-        return tuple(what_stays(installation, self._observed.inventories, read_runs(self._overlay)))
+        runs: list[Object] = []
+        # Who may not read them lacks a right, which is told with all others.
+        with suppress(Forbidden):
+            runs = read_runs(self._overlay)
+        return tuple(what_stays(installation, self._observed.inventories, runs))
 
     def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
         """Rehearse what the run prunes once everything is healthy, and name the components concerned."""

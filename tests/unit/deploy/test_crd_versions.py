@@ -199,6 +199,21 @@ def test_an_upgrade_ends_with_the_new_version_alone() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
+def test_what_a_person_has_added_to_a_definition_stays_when_it_is_narrowed() -> None:
+    someone = upgraded("v1")
+    by_hand = someone.cluster.with_field_manager("kubectl-client-side-apply")
+    label = {"metadata": {"labels": {"team": "apples"}}}
+    name = "offers.example.com"
+    by_hand.patch("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, None, label)
+    planned = someone.plan()
+    told = [one for c in planned["plan"]["components"] for one in c["drift"] if one["name"] == name]
+    assert [(one["field"], one["outcome"]) for one in told] == [("metadata.labels.team", "kept")]
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert shape(offers(someone)) == {"v1": (True, True)}
+    assert offers(someone)["metadata"]["labels"] == {"team": "apples"}
+    assert not someone.plan()["plan"]["needed"]
+
+
 def test_a_webhook_that_converts_is_there_before_the_new_version_is_stored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -129,6 +129,29 @@ def test_what_may_not_be_read_is_told_with_all_else() -> None:
     assert "patch configmaps in kyma-system" in blocker
 
 
+def test_who_may_not_read_runs_is_told_so_when_giving_up_a_deployment() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10", level="debug")
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    someone.materials.given = kyma()
+    someone.options = {"abandon": True}
+    limited(someone, ("list", "runs"), ("get", "runs"))
+    [blocker] = someone.plan()["blockers"]
+    assert "list runs.lifecycle.kyma-project.io in the whole cluster" in blocker
+
+
+def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
+    someone = deployer(kyma("2.10", level="debug"))
+    someone.deploy()
+    someone.materials.given = kyma("2.11", level="trace")
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    someone.materials.given = kyma()
+    refused = someone.plan()
+    assert "the deployment of 2.11 was begun and has not ended" in refused["msg"]
+    assert [one for one in refused["warnings"] if "has not ended, and nothing was noted in it" in one]
+
+
 def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
     someone = deployer(kyma())
     verbs = ("list", "get", "patch", "create")

@@ -237,6 +237,21 @@ def test_a_run_that_begins_ends_the_record_of_one_that_was_cut_off() -> None:
     assert status["cancelled"] == f"the run {someone.installation().last_run}, which {who()} has begun since"
 
 
+def test_a_run_that_was_cut_off_before_it_changed_anything_is_settled_once() -> None:
+    someone = one_after_the_other()
+    someone.deploy()
+    as_deployed = someone.materials.given
+    someone.materials.given = release("2.9", {"logging": [deployment("logging", "nginx:2")]})
+    begun(someone)
+    someone.task(run.DEFINITION, state="cancelled", end=True)
+    someone.materials.given = as_deployed
+    planned = someone.plan()
+    assert planned["summary"][1] == "  settles   what an earlier run has left open"
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    someone.materials.unreadable = True
+    assert not someone.plan()["plan"]["needed"]
+
+
 def test_a_run_that_was_cancelled_prunes_nothing_more() -> None:
     someone = one_after_the_other()
     someone.deploy()

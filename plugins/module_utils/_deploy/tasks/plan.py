@@ -49,6 +49,7 @@ def plan(task: Task) -> Result:
             "msg": blocked_message(made),
             "blockers": [str(blocker) for blocker in made.blockers],
             "grants": made.grants,
+            "warnings": list(made.warnings),
         }
     result: Result = {
         "changed": made.needed,
