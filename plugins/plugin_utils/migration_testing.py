@@ -209,4 +209,7 @@ def _raise_if(migration: type[Migration], found: Sequence[str]) -> None:
     if found:
         component = getattr(migration, "component", "?")
         name = migration.id() if component != "?" else migration.__name__
-        raise Disproved(f"migration {name}:" + "".join(f"\n  - {problem}" for problem in found))
+        raise Disproved(
+            f"migration {name} does not keep these promises:"
+            + "".join(f"\n  - {problem}" for problem in found)
+        )

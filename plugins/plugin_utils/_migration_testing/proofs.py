@@ -244,7 +244,7 @@ def _first_of(case: Case, fault: Fault) -> Problems:
             return
         problem = _harm_of(case, cluster, struck, reached)
         if problem:
-            yield f"it was {fault} {struck.recording.told(number)}: {problem}"
+            yield f"{fault} {struck.recording.told(number)}: {problem}"
             return
 
 

@@ -34,8 +34,8 @@ class Fault(StrEnum):
 
     KILLED_BEFORE = "killed before"
     KILLED_AFTER = "killed after"
-    REFUSED = "failed by an error that came instead of the effect of"
-    ANSWER_LOST = "failed by an error that came instead of the answer to"
+    REFUSED = "with an error instead of the effect of"
+    ANSWER_LOST = "with an error instead of the answer to"
 
     @property
     def kills(self) -> bool:

@@ -57,7 +57,7 @@ def differences(
     for ref in dict.fromkeys((*wanted, *found)):
         is_there, should_be = found.get(ref), wanted.get(ref)
         if is_there is None and should_be is not None:
-            lines.append(f"{ref} is gone, and {name} has it")
+            lines.append(f"{ref} is not there, and {name} has it")
         elif is_there is not None and should_be is None:
             lines.append(f"{ref} is there, and {name} does not have it")
         elif is_there is not None and should_be is not None:

@@ -76,17 +76,17 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         bad.ForgetsBeforeItKnows,
         "killed and run again, it gets there",
         AFTER,
-        "it was killed before call 4 (apply Secret shop/token): run again, it does not get where it has to "
+        "killed before call 4 (apply Secret shop/token): run again, it does not get where it has to "
         "(its check said not_needed ('ConfigMap shop/settings has no token')):\n"
-        "    - Secret shop/token is gone, and an undisturbed run has it",
+        "    - Secret shop/token is not there, and an undisturbed run has it",
     ),
     (
         bad.SwallowsErrors,
         "after an error and run again, it gets there",
         AFTER,
-        "it was failed by an error that came instead of the effect of call 3 (apply Secret shop/token): it "
+        "with an error instead of the effect of call 3 (apply Secret shop/token): it "
         "took no notice, and the cluster is not where it has to be:\n"
-        "    - Secret shop/token is gone, and an undisturbed run has it",
+        "    - Secret shop/token is not there, and an undisturbed run has it",
     ),
     (
         bad.RepeatsWhatMayHaveHappened,
@@ -107,7 +107,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         AFTER,
         "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and why "
         "(`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:\n"
-        "    - ConfigMap shop/page is gone, and `before` has it",
+        "    - ConfigMap shop/page is not there, and `before` has it",
     ),
 ]
 
@@ -153,7 +153,7 @@ def test_each_proof_has_one_that_it_catches() -> None:
 def test_an_author_hears_of_it(migration: type[Migration], name: str, after: list[Object], said: str) -> None:
     with pytest.raises(Disproved) as caught:
         assert_migration(migration, before_of(migration), after, stays=BEFORE)
-    assert str(caught.value).startswith("migration shop/move-token:\n  - ")
+    assert str(caught.value).startswith("migration shop/move-token does not keep these promises:\n  - ")
     assert f"  - {name}: " in str(caught.value)
     assert said in str(caught.value)
 
