@@ -27,6 +27,7 @@ from .terminal import read_lines
 
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
 DELETING_PLAYBOOK = "kyma.lifecycle.delete_kyma"
+MIGRATIONS_PLAYBOOK = "kyma.lifecycle.migrations"
 UNDOING_PLAYBOOK = "kyma.lifecycle.undo_migrations"
 RECORDER = Path(__file__).parent / "callback"
 LONGEST = 600.0
@@ -184,6 +185,10 @@ class Playbook:
             outcome = self._run([book, "-e", json.dumps(given), *arguments], lambda _line, _it: None)
         outcome.requests += requests
         return outcome
+
+    def migrations(self, *arguments: str, **variables: Any) -> Outcome:
+        """Ask all clusters of an inventory for their migrations."""
+        return self._call(MIGRATIONS_PLAYBOOK, arguments, variables)
 
     def own_book(self) -> None:
         """Run a playbook of the user's own from now on, which calls the role."""
