@@ -338,11 +338,52 @@ def test_somebody_who_writes_between_the_look_and_the_write_is_neither_lost_nor_
     assert scene.data() == {"x": "1", "y": "again"}
 
 
-def interfere(scene: Scene, act: Callable[[], object]) -> None:
-    """Let somebody act just before the next patch of the ConfigMap."""
+def test_somebody_who_never_stops_writing_does_not_make_the_migration_fail() -> None:
+    scene = Scene(config_map("a", x="1"))
+    count = iter(range(1000))
+
+    def act(request: Request) -> bool:
+        if request.verb == "patch":
+            with_faults, scene.live._test.faults = scene.live._test.faults, []
+            patch_data(scene.by_hand, busy=str(next(count)))
+            scene.live._test.faults = with_faults
+        return False
+
+    scene.live.fail_when(act, Unreachable("never raised"))
+    patch_data(scene.migrating, x="2")
+    assert scene.data()["x"] == "2"
+    assert len(scene.journal.entries) == 1
+
+
+def test_what_is_deleted_comes_back_as_it_was_at_that_moment() -> None:
+    scene = Scene(config_map("a", x="1"))
+    interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"), verb="delete")
+    scene.migrating.delete("v1", "ConfigMap", "a", "default")
+    assert scene.undo_one().state == "recreated"
+    assert scene.data() == {"x": "theirs"}
+
+
+def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> None:
+    scene = Scene(config_map("a", x="1"))
+    patch_data(scene.migrating, x="2")
+    interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"))
+    assert scene.undo_one().kept == ("data.x",)
+    assert scene.data() == {"x": "theirs"}
+
+
+def test_somebody_who_is_quicker_than_a_deletion_keeps_his_object() -> None:
+    scene = Scene()
+    scene.migrating.create(config_map("a", x="1"))
+    interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"), verb="delete")
+    assert scene.undo_one().kept == ("data.x",)
+    assert scene.data() == {"x": "theirs"}
+
+
+def interfere(scene: Scene, act: Callable[[], object], verb: str = "patch") -> None:
+    """Let somebody act just before the next write of the ConfigMap."""
 
     def first(request: Request) -> bool:
-        if request.verb != "patch" or interfered:
+        if request.verb != verb or interfered:
             return False
         interfered.append(request)
         act()

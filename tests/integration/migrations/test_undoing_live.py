@@ -1,0 +1,205 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Journaling and undoing on a real API server: what the in-memory one only plays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+    JournalingCluster,
+    JournalInMemory,
+    Writer,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoneObject
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
+
+from tests.integration.migrations.test_real_ones import Loki, eventually
+from tests.unit.migrations.loki import CLAIM, LABELS
+
+pytestmark = pytest.mark.cluster
+
+Write = Callable[[Cluster, str], object]
+
+
+class Scene:
+    """A namespace, and a journal through which a migration writes."""
+
+    def __init__(self, cluster: LiveCluster, namespace: str) -> None:
+        self.live = cluster
+        self.namespace = namespace
+        self.journal = JournalInMemory()
+        writer = Writer("logging/it")
+        self.migrating = JournalingCluster(cluster.with_field_manager("m"), self.journal, writer)
+        self.by_hand = cluster.with_field_manager("somebody")
+
+    def undo(self, *, force: bool = False) -> list[UndoneObject]:
+        return list(undo(self.live, self.journal.entries, force=force).objects)
+
+    def get(self, kind: str, name: str, api_version: str = "v1") -> Object | None:
+        return self.live.get(api_version, kind, name, self.namespace)
+
+
+@pytest.fixture
+def scene(live_cluster: LiveCluster, namespace: str) -> Scene:
+    return Scene(live_cluster, namespace)
+
+
+def config_map(namespace: str, **data: str) -> Object:
+    meta = {"name": "a", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+
+
+def deployment(namespace: str, **images: str) -> Object:
+    containers = [{"name": name, "image": image} for name, image in images.items()]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "a", "namespace": namespace},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": LABELS},
+            "template": {"metadata": {"labels": LABELS}, "spec": {"containers": containers}},
+        },
+    }
+
+
+def service(namespace: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a", "namespace": namespace},
+        "spec": {"type": "NodePort", "ports": [{"port": 80}], "selector": LABELS},
+    }
+
+
+def patch(cluster: Cluster, namespace: str, kind: str, change: Any, api_version: str = "v1") -> None:
+    cluster.patch(api_version, kind, "a", namespace, change)
+
+
+WRITES: dict[str, tuple[Callable[[str], Object] | None, Write]] = {
+    "merge patches": (
+        lambda n: config_map(n, x="1", y="2"),
+        lambda c, n: [
+            patch(c, n, "ConfigMap", {"data": change}) for change in ({"x": "2", "y": None}, {"x": "3"})
+        ],
+    ),
+    "JSON patch": (
+        lambda n: config_map(n, x="1"),
+        lambda c, n: patch(c, n, "ConfigMap", [{"op": "replace", "path": "/data/x", "value": "2"}]),
+    ),
+    "apply": (
+        lambda n: deployment(n, a="1", b="1"),
+        lambda c, n: c.apply(deployment(n, a="2", c="1"), force=True),
+    ),
+    "scale": (
+        lambda n: deployment(n, a="1"),
+        lambda c, n: c.patch("apps/v1", "Deployment", "a", n, {"spec": {"replicas": 1}}, subresource="scale"),
+    ),
+    "delete": (lambda n: deployment(n, a="1"), lambda c, n: c.delete("apps/v1", "Deployment", "a", n)),
+    "create": (None, lambda c, n: c.create(config_map(n, x="1"))),
+    "create by apply": (None, lambda c, n: c.apply(deployment(n, a="1"))),
+}
+
+
+def written(obj: Object | None) -> Object | None:
+    """What a person could have written of an object."""
+    if obj is None:
+        return None
+    annotations = {k: v for k, v in (obj["metadata"].get("annotations") or {}).items() if "revision" not in k}
+    return {**{k: v for k, v in obj.items() if k not in ("metadata", "status")}, "annotations": annotations}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_whatever_was_written_all_is_as_before(scene: Scene, name: str) -> None:
+    seed, write = WRITES[name]
+    if seed:
+        scene.by_hand.create(seed(scene.namespace))
+    kinds = {"ConfigMap": "v1", "Deployment": "apps/v1"}
+    before = [written(scene.get(kind, "a", version)) for kind, version in kinds.items()]
+    write(scene.migrating, scene.namespace)
+    assert [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] != before
+    rehearsed = undo(DryRunCluster(scene.live), scene.journal.entries)
+    done = scene.undo()
+    assert [str(one) for one in done] == [str(one) for one in rehearsed.objects]
+    assert all(one.complete for one in done), [str(one) for one in done]
+    eventually(lambda: [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] == before)
+    assert not any(one.changed for one in scene.undo())
+
+
+def test_a_service_comes_back_with_other_addresses_and_says_so(scene: Scene) -> None:
+    scene.by_hand.create(service(scene.namespace))
+    scene.migrating.delete("v1", "Service", "a", scene.namespace)
+    [one] = scene.undo()
+    assert one.state == "recreated"
+    assert {"its clusterIP", "its nodePorts"} <= set(one.lost)
+    live = scene.get("Service", "a")
+    assert live
+    assert live["spec"]["clusterIP"]
+
+
+def test_others_write_all_the_time_and_nothing_of_theirs_is_lost_or_taken_for_ours(scene: Scene) -> None:
+    scene.by_hand.create(config_map(scene.namespace, x="0", busy="0"))
+    stop = threading.Event()
+
+    def write_all_the_time() -> None:
+        count = 0
+        while not stop.wait(0.005):
+            count += 1
+            patch(scene.by_hand, scene.namespace, "ConfigMap", {"data": {"busy": str(count)}})
+
+    other = threading.Thread(target=write_all_the_time)
+    other.start()
+    try:
+        for number in range(20):
+            patch(scene.migrating, scene.namespace, "ConfigMap", {"data": {"x": str(number + 1)}})
+        done = []
+        while not done or done[0].state == "failed":
+            done = scene.undo()
+    finally:
+        stop.set()
+        other.join()
+    assert [(one.fields, one.kept) for one in done] == [(("data.x",), ())]
+    live = scene.get("ConfigMap", "a")
+    assert live
+    assert live["data"]["x"] == "0"
+    assert int(live["data"]["busy"]) > 0
+
+
+def test_a_conflict_of_the_migration_s_own_is_its_own(scene: Scene) -> None:
+    scene.by_hand.apply(config_map(scene.namespace, x="1"))
+    with pytest.raises(Conflict):
+        scene.migrating.apply(config_map(scene.namespace, x="2"))
+    stale = {"metadata": {"resourceVersion": "1"}, "data": {"x": "2"}}
+    with pytest.raises(Conflict):
+        patch(scene.migrating, scene.namespace, "ConfigMap", stale)
+    assert scene.journal.entries == []
+
+
+def test_a_volume_that_has_grown_is_refused_by_the_server_and_named(scene: Scene) -> None:
+    loki = Loki(scene.live, scene.namespace)
+    try:
+        loki.seed("10Gi")
+        size = {"spec": {"resources": {"requests": {"storage": "30Gi"}}}}
+        change = {**size, "metadata": {"labels": {"grown": "true"}}}
+        scene.migrating.patch("v1", "PersistentVolumeClaim", CLAIM, scene.namespace, change)
+        capacity = {"status": {"capacity": {"storage": "30Gi"}}}
+        scene.live.patch(
+            "v1", "PersistentVolumeClaim", CLAIM, scene.namespace, capacity, subresource="status"
+        )
+        [one] = scene.undo()
+        assert one.state == "refused"
+        assert str(one).startswith(f"PersistentVolumeClaim {scene.namespace}/{CLAIM}: not undone, as the API")
+        assert "capacity" in one.reason
+        assert loki.size() == "30Gi"
+        assert "grown" not in loki.claim()["metadata"]["labels"]
+    finally:
+        loki.clean()
