@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whoever follows the guide for authors gets what the guide says, step by step."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.paths import ROOT
+from tests.unit.examples.others_collection import EXAMPLE, collections_path, pytest_in
+
+GUIDE = (ROOT / "docs" / "guide_migrations.md").read_text()
+FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
+OUTPUTS = re.findall(r"^```text\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+MIGRATION = "plugins/module_utils/kyma_migrations/checkout.py"
+
+
+def write(collection: Path, *names: str) -> None:
+    for name in names:
+        place = collection / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(FILES[name])
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    """All that the guide has of files, but the migration."""
+    found = collections_path(tmp_path, example=False)
+    write(found, *(name for name in FILES if name != MIGRATION))
+    return found
+
+
+def test_the_example_is_what_the_guide_says() -> None:
+    assert len(FILES) == 5
+    for name, text in FILES.items():
+        content = (EXAMPLE / name).read_text()
+        shown = re.sub(r"\A(# .*\n){3}(?=\"\"\")|\A---\n", "", content)
+        assert shown == text, name
+
+
+def test_without_the_migration_its_test_fails(collection: Path) -> None:
+    done = pytest_in(collection)
+    assert done.returncode != 0
+    assert "No module named 'ansible_collections.acme.platform.plugins" in done.stdout
+
+
+def test_with_the_migration_its_tests_pass(collection: Path) -> None:
+    write(collection, MIGRATION)
+    done = pytest_in(collection)
+    assert done.returncode == 0, done.stdout
+    assert "4 passed, 1 skipped" in done.stdout
+
+
+def test_what_the_kit_says_of_the_halves_in_the_wrong_order(collection: Path) -> None:
+    write(collection, MIGRATION)
+    text = FILES[MIGRATION]
+    first = text[text.index('        metadata = {"name": SECRET') : text.index("        # Last, as it is")]
+    second = text[text.index("        # Last, as it is") : text.index("        ctx.log.info")]
+    assert "apply" in first
+    assert "patch" in second
+    (collection / MIGRATION).write_text(text.replace(first + second, second + first))
+    done = pytest_in(collection)
+    assert done.returncode == 1
+    _says(done.stdout, OUTPUTS[0])
+
+
+def test_what_is_said_once_it_has_to_go(collection: Path) -> None:
+    write(collection, MIGRATION)
+    declared = collection / "meta" / "kyma.yml"
+    declared.write_text(declared.read_text().replace("1.0", "1.2"))
+    done = pytest_in(collection)
+    assert done.returncode == 1
+    _says(done.stdout, OUTPUTS[1])
+
+
+def _says(printed: str, expected: str) -> None:
+    for line in expected.splitlines():
+        assert line.strip() in printed
+
+
+def test_the_other_snippets_of_python_run() -> None:
+    for snippet in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL):
+        if snippet not in FILES.values():
+            exec(compile(snippet, "guide_migrations.md", "exec"), {})
+
+
+def test_every_proof_and_every_option_is_in_the_guide() -> None:
+    from inspect import signature
+
+    from ansible_collections.kyma.lifecycle.plugins.plugin_utils import migration_testing
+    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
+
+    for proof in PROOFS:
+        assert f"| {proof.name.replace('`', '')} |" in GUIDE.replace("`", "")
+    for name in list(signature(migration_testing.assert_migration).parameters)[3:]:
+        assert f"`{name}`" in GUIDE
+    for name in migration_testing.__all__:
+        if name.startswith("assert_"):
+            assert f"`{name}(" in GUIDE
