@@ -209,13 +209,17 @@ class DryRunCluster(Cluster):
                 after = self._inner.patch(
                     api_version, kind, name, namespace, patch, subresource=subresource, dry_run=True
                 )
-                return after if dry_run else self._overlay.keep(ref, live, after, unverified=False)
+                if dry_run:
+                    return after
+                return self._overlay.keep(ref, live, after, unverified=False, status=bool(subresource))
             typed = self._overlay.typed(found)
             if subresource and not typed.has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
             after = self._write(typed).patched(shown(live, api_version), patch, subresource)
             if subresource:
-                return self._unverified(ref, live, after, dry_run)
+                return (
+                    after if dry_run else self._overlay.keep(ref, live, after, unverified=True, status=True)
+                )
             return self._kept(found, ref, live, after, dry_run)
 
     def delete(

@@ -41,12 +41,14 @@ class Change:
         before: as it was when the rehearsal first wrote it, or None.
         after: as the last write left it, or None.
         unverified: at least one write could not be validated by the server.
+        status: at least one write was of the object's ``status``, which else is its controller's.
     """
 
     ref: Ref
     before: Object | None
     after: Object | None
     unverified: bool
+    status: bool = False
 
 
 class Overlay:
@@ -81,7 +83,9 @@ class Overlay:
         with self._lock:
             return [c for ref, c in self._changes.items() if is_a(ref, (kind.group, kind.resource.kind))]
 
-    def keep(self, ref: Ref, before: Object | None, after: Object, *, unverified: bool) -> Object:
+    def keep(
+        self, ref: Ref, before: Object | None, after: Object, *, unverified: bool, status: bool = False
+    ) -> Object:
         """Remember a write that made ``after`` of ``before``, unless it changed nothing."""
         with self._lock:
             if _same(before, after):
@@ -93,10 +97,11 @@ class Overlay:
                 establish(kept)
             earlier = self._changes.get(ref)
             if earlier is None:
-                self._changes[ref] = Change(ref, before, kept, unverified)
+                self._changes[ref] = Change(ref, before, kept, unverified, status)
             else:
                 unverified = unverified or earlier.unverified
-                self._changes[ref] = replace(earlier, after=kept, unverified=unverified)
+                status = status or earlier.status
+                self._changes[ref] = replace(earlier, after=kept, unverified=unverified, status=status)
             if is_a(ref, CRD):
                 self._serve(before, kept)
             return copied(kept)

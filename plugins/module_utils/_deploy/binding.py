@@ -16,7 +16,11 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ObjectChange, Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
+    MigrationPlan,
+    ObjectChange,
+    Plan,
+)
 
 Path = tuple[str, ...]
 
@@ -53,8 +57,7 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
             for one in plan.components
         },
         "migration": {
-            one.id: _lasting(one.as_result())
-            | {"write": {str(c.ref): _change(c, values=False) for c in one.writes}}
+            one.id: _of_migration(one) | {"write": {str(c.ref): _change(c, values=False) for c in one.writes}}
             for one in plan.migrations
         },
         "order": [list(wave) for wave in plan.waves],
@@ -88,6 +91,14 @@ def _identity(cluster: Cluster) -> str:
     except ApiError:
         return ""
     return str(found["metadata"].get("uid", "")) if found else ""
+
+
+def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
+    told = _lasting(migration.as_result())
+    if migration.verdict == "not_needed":
+        # It writes nothing, and may have counted what is fine.
+        del told["evidence"]
+    return told
 
 
 def _lasting(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,22 +19,32 @@ _HIDDEN = "*** (hidden)"
 _HIDDEN_CHANGED = "*** (hidden, changed)"
 
 
-def manifest_of(obj: Object) -> Object:
-    """An object without what the server keeps about it: what a person would have written."""
-    shown = {key: value for key, value in obj.items() if key != "status"}
+def manifest_of(obj: Object, *, status: bool = False) -> Object:
+    """An object without what the server keeps about it: what a person would have written.
+
+    Args:
+        obj: the object.
+        status: whether its ``status`` was written on purpose, and is not its controller's.
+    """
+    shown = {key: value for key, value in obj.items() if status or key != "status"}
     meta = {key: value for key, value in obj["metadata"].items() if key not in _BOOKKEEPING}
     annotations = {k: v for k, v in (meta.pop("annotations", None) or {}).items() if k != LAST_APPLIED}
     return {**shown, "metadata": {**meta, **({"annotations": annotations} if annotations else {})}}
 
 
-def changed_fields(before: Object, after: Object) -> list[str]:
-    """Paths of the fields that differ between two states of an object, e.g. ``spec.replicas``."""
-    return [path for path, _before, _after in changed_values(before, after)]
+def changed_fields(before: Object, after: Object, *, status: bool = False) -> list[str]:
+    """Paths of the fields that differ between two states of an object, e.g. ``spec.replicas``.
+
+    Args:
+        before, after: the states.
+        status: see :func:`manifest_of`.
+    """
+    return [path for path, _before, _after in changed_values(before, after, status=status)]
 
 
-def changed_values(before: Object, after: Object) -> list[tuple[str, Any, Any]]:
+def changed_values(before: Object, after: Object, *, status: bool = False) -> list[tuple[str, Any, Any]]:
     """The same, each with its value before and after, which may be a secret."""
-    return list(_differences(manifest_of(before), manifest_of(after), ""))
+    return list(_differences(manifest_of(before, status=status), manifest_of(after, status=status), ""))
 
 
 def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
@@ -59,18 +69,22 @@ def _named(items: list[Any]) -> bool:
     return len(names) == len(items) == len({str(name) for name in names}) and None not in names
 
 
-def diff_of(before: Object | None, after: Object | None) -> dict[str, str]:
+def diff_of(before: Object | None, after: Object | None, *, status: bool = False) -> dict[str, str]:
     """One entry of an Ansible diff, with the data of Secrets hidden.
 
     Args:
         before: the object as it is, or None where there is none yet.
         after: the object as it will be, or None where it goes.
+        status: see :func:`manifest_of`.
     """
     subject = after or before
     if subject is None:
         raise AssertionError("a difference has an object before, after or both")
     header = str(ref_of(subject))
-    old, new = _without_secrets(before, after)
+    old, new = _without_secrets(
+        manifest_of(before, status=status) if before else None,
+        manifest_of(after, status=status) if after else None,
+    )
     return {
         "before_header": header if before else f"{header} (absent)",
         "after_header": header if after else f"{header} (deleted)",
@@ -79,9 +93,7 @@ def diff_of(before: Object | None, after: Object | None) -> dict[str, str]:
     }
 
 
-def _without_secrets(before: Object | None, after: Object | None) -> tuple[Object | None, Object | None]:
-    old = manifest_of(before) if before else None
-    new = manifest_of(after) if after else None
+def _without_secrets(old: Object | None, new: Object | None) -> tuple[Object | None, Object | None]:
     if (old or new or {}).get("kind") != "Secret":
         return old, new
     data_before = dict((old or {}).get("data") or {})

@@ -52,6 +52,7 @@ class ObjectChange:
         replaced: whether it would be deleted and made anew.
         unverified: the server could not be asked, as what it depends on doesn't exist yet.
         lasting: a migration would do it that says that it can't be undone.
+        status: it is about the object's ``status`` too, which else is its controller's.
     """
 
     ref: Ref
@@ -60,6 +61,7 @@ class ObjectChange:
     replaced: bool = False
     unverified: bool = False
     lasting: bool = False
+    status: bool = False
 
     @property
     def action(self) -> str:
@@ -77,7 +79,7 @@ class ObjectChange:
             return []
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
 
-        return changed_fields(self.before, self.after)
+        return changed_fields(self.before, self.after, status=self.status)
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result."""
@@ -315,7 +317,7 @@ class Plan:
 
         diffs: list[dict[str, str]] = []
         for change in self._changes_in_turn():
-            diff = diff_of(change.before, change.after)
+            diff = diff_of(change.before, change.after, status=change.status)
             if change.lasting:
                 diff["after_header"] += " (can't be undone)"
             diffs.append(diff)

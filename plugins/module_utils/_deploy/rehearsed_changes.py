@@ -48,8 +48,13 @@ class RehearsedChanges:
                 self.met[ref] = change.before
             before = self._known.get(ref, change.before)
             after = self._known[ref] = change.after
-            if before is after or before == after or (before and after and not changed_fields(before, after)):
+            status = change.status
+            if before is after or before == after:
+                continue
+            if before and after and not changed_fields(before, after, status=status):
                 continue
             shown = intents.get(ref, after) if before is None and after else after
-            changes.append(ObjectChange(ref, before, shown, ref in replaced, change.unverified))
+            changes.append(
+                ObjectChange(ref, before, shown, ref in replaced, change.unverified, status=status)
+            )
         return tuple(changes)

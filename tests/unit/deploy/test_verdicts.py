@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import differences
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
@@ -26,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     not_needed,
 )
 
-from tests.unit.deploy.driver import Deployer, config_map, deployer, only_reads, release
+from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release
 
 HANDFUL = 6
 NAMESPACE = "kyma-system"
@@ -311,6 +312,45 @@ def test_those_after_a_component_are_free_as_they_look_at_what_it_became() -> No
     volume = someone.cluster.get("v1", "ConfigMap", "volume", "default")
     assert volume
     assert volume["data"]["size"] == "30"
+
+
+def test_a_kept_plan_is_held_to_verdicts_and_to_evidence_of_what_is_needed() -> None:
+    counts = iter(range(100))
+    counting = variant(name="counts", check=lambda _self, _ctx: not_needed(f"{next(counts)} are fine"))
+    someone = with_volume(GrowsVolumes, counting)
+    someone.options["plan_out"] = "plan.json"
+    before = someone.plan()["saw"]
+    assert differences(before, someone.plan()["saw"]) == []
+    edit(someone.cluster, size="20")
+    [told] = differences(before, someone.plan()["saw"])
+    assert told.startswith(
+        "migration logging/grows-volumes evidence: the plan has the volume has 10, and now"
+    )
+    edit(someone.cluster, size="30")
+    found = differences(before, someone.plan()["saw"])
+    assert "migration logging/grows-volumes verdict: the plan has needed, and now it is not_needed" in found
+
+
+def test_a_migration_that_writes_a_status_shows_that() -> None:
+    def run(_self: Migration, ctx: Context) -> None:
+        status = {"status": {"conditions": [{"type": "Migrated", "status": "True"}]}}
+        ctx.cluster.patch("apps/v1", "Deployment", "old", "default", status, subresource="status")
+
+    def check(_self: Migration, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("apps/v1", "Deployment", "old", "default")
+        done = found and "Migrated" in str(found["status"])
+        return not_needed("it says so") if done else needed("it does not say so")
+
+    someone = deployer(kyma(), variant(name="tells", check=check, run=run))
+    meta = {"name": "old", "namespace": "default"}
+    someone.cluster.create({**deployment("old"), "metadata": meta, "status": {}})
+    planned = someone.plan()
+    [write] = planned["plan"]["migrations"][0]["writes"]
+    assert (write["name"], write["action"], write["fields"]) == ("old", "change", ["status.conditions"])
+    [shown] = [one for one in planned["diff"] if one["after_header"] == "Deployment default/old"]
+    assert "Migrated" in shown["after"]
+    assert "Migrated" not in shown["before"]
+    assert someone.carry_out(planned)["state"] == "succeeded"
 
 
 def test_outside_of_a_run_nothing_was_planned() -> None:

@@ -119,7 +119,9 @@ def _migrate(task: Task) -> Result:
     if result["changed"] and journal is None and overlay is None:
         result["warnings"].append(UNJOURNALED)
     if overlay is not None and task.diff:
-        result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
+        result["diff"] = [
+            diff_of(change.before, change.after, status=change.status) for change in overlay.changes()
+        ]
     if recorded:
         _note(task, outcomes, migrating.cancel_reasons, time.monotonic() - started)
     cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.why()

@@ -66,7 +66,11 @@ def undone(task: Task) -> Result:
     undoing = Undoing(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
-    diff = [diff_of(change.before, change.after) for change in overlay.changes()] if overlay else []
+    diff = (
+        [diff_of(change.before, change.after, status=change.status) for change in overlay.changes()]
+        if overlay
+        else []
+    )
     if not task.check_mode:
         found = undoing.work(None)
     return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
