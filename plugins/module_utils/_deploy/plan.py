@@ -417,6 +417,9 @@ def summary_of(plan: Plan) -> list[str]:
     unchanged = sum(1 for component in plan.components if component.action == "unchanged")
     if unchanged:
         lines.append(f"  unchanged {unchanged} components")
+    idle = sum(1 for migration in plan.migrations if migration.verdict == "not_needed")
+    if idle:
+        lines.append(f"  not needed  {idle} migrations, with their evidence in the result")
     for number, later in enumerate(plan.later, 2):
         title, *rest = summary_of(later)
         note = f"hop {number} of {len(plan.later) + 1}, provisional: planned again when it is its turn"
