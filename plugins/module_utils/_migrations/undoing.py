@@ -57,6 +57,7 @@ def undo(
     force: bool = False,
     sleep: Callable[[float], None] = time.sleep,
     tell: Callable[[UndoneObject], None] = lambda _one: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> UndoReport:
     """Undo what was written: what a migration changed goes back where it still is as it was written.
 
@@ -69,10 +70,12 @@ def undo(
         force: overwrite what was changed since.
         sleep: waits that many seconds.
         tell: called with each object once it is done.
+        cancelled: whether to stop; asked before each object.
     """
     done: list[UndoneObject] = []
     for ref, written in _by_object(entries):
-        one = _Restoration(cluster, ref, written, force=force, sleep=sleep).through()
+        restoration = _Restoration(cluster, ref, written, force=force, sleep=sleep)
+        one = restoration.left("it was cancelled before") if cancelled() else restoration.through()
         tell(one)
         done.append(one)
     return UndoReport(tuple(done))
@@ -139,6 +142,10 @@ class _Restoration:
         except ClusterError as error:
             return self._result(FAILED, reason=str(error))
 
+    def left(self, why: str) -> UndoneObject:
+        """Leave it for another time."""
+        return self._result(FAILED, reason=why)
+
     def _without_kind(self) -> UndoneObject:
         was_there = any(entry.before is not None for entry in self._entries)
         if not was_there:
@@ -159,10 +166,10 @@ class _Restoration:
             return self._unchanged(found)
         if after.content is None:
             self._delete(served, live or {})
-            return self._result(DELETED, found)
+            return self._result(DELETED, replace(found, fields=[]))
         if live is None:
             self._create(served, after.content)
-            return self._result(RECREATED, found)
+            return self._result(RECREATED, replace(found, fields=[]))
         return self._patch(served, live, before, after, found)
 
     def _writes_status(self) -> bool:
@@ -233,7 +240,7 @@ class _Restoration:
         self._delete(served, live)
         self._wait_until_gone(served)
         self._create(served, content)
-        return self._result(RECREATED, found)
+        return self._result(RECREATED, replace(found, fields=[]))
 
     def _write(self, served: Served, live: Object, before: Object, after: Object) -> None:
         ref, meta = self._ref, live["metadata"]

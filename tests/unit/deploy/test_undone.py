@@ -412,6 +412,27 @@ def test_a_held_cluster_is_left_alone() -> None:
     assert not undone(someone, check_mode=True).get("failed")
 
 
+def test_a_deployment_that_is_at_work_is_left_alone() -> None:
+    someone = migrated()
+    [run] = recorder.read_runs(someone.cluster)
+    recorder.note(someone.cluster, run["metadata"]["name"], {"state": "running"})
+    refused = undone(someone)
+    assert refused["failed"]
+    assert "has not ended: let it end first" in refused["msg"]
+    assert size(someone) == "30"
+    assert undone(someone, check_mode=True)["changed"]
+
+
+def test_cancelled_it_stops_and_goes_on_the_next_time() -> None:
+    someone = migrated()
+    someone.cancelled = lambda: True
+    stopped = undone(someone)
+    assert (stopped["failed"], stopped["changed"]) == (True, False)
+    assert "volume: not undone: it was cancelled before" in stopped["msg"]
+    someone.cancelled = lambda: False
+    assert undone(someone)["changed"]
+
+
 def test_deleting_says_what_stays_as_migrations_have_left_it_and_can_undo_it_first() -> None:
     someone = upgraded(migrated())
     with only_reads(memory(someone)):

@@ -21,11 +21,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_rec
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     read_run,
     read_runs,
     timestamp,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
@@ -57,9 +59,9 @@ def undone(task: Task) -> Result:
     params = task.params
     if params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
-    held = hold_problem(read_installation(task.cluster).hold, datetime.now(UTC))
-    if held and not task.check_mode:
-        raise LifecycleError(held)
+    in_the_way = _in_the_way(task.cluster)
+    if in_the_way and not task.check_mode:
+        raise LifecycleError(in_the_way)
     if params["run"]:
         read_run(task.cluster, params["run"])
     journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
@@ -74,6 +76,22 @@ def undone(task: Task) -> Result:
     if not task.check_mode:
         found = undoing.work(None)
     return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
+
+
+def _in_the_way(cluster: Cluster) -> str:
+    """Why nothing may be undone now; mostly empty."""
+    installation, now = read_installation(cluster), datetime.now(UTC)
+    if held := hold_problem(installation.hold, now):
+        return held
+    run = cluster.get(API_VERSION, "Run", installation.last_run) if installation.last_run else None
+    if run is None or not open_run_note(run, now):
+        return ""
+    spec = run["spec"]
+    return (
+        f"the run {installation.last_run}, begun by {spec.get('startedBy')} at {spec.get('startedAt')}, has"
+        " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if nobody works on"
+        " it any more"
+    )
 
 
 def _chosen(entries: Sequence[JournalEntry], params: Mapping[str, Any]) -> list[JournalEntry]:
@@ -122,7 +140,7 @@ class Undoing:
         at, by = timestamp(), who()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
         tell = (lambda _one: None) if overlay else self._tell
-        report = undo(cluster, still, force=self._force, tell=tell)
+        report = undo(cluster, still, force=self._force, tell=tell, cancelled=self._task.cancelled)
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
         if overlay is None:
