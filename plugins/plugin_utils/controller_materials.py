@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
     AtHand,
@@ -24,8 +26,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
 class Bundles(Protocol):
     """Keeps rendered releases as files."""
 
-    def bundle(self, fingerprint: str, render: Callable[[], Release]) -> Path:
-        """The bundle of the release with this fingerprint, made by ``render`` if there is none yet."""
+    def path(self, fingerprint: str) -> Path:
+        """Where the bundle of the release with this fingerprint is."""
+
+    def release(
+        self,
+        fingerprint: str,
+        enough: Callable[[Release], bool],
+        read: Callable[[Release | None], Release],
+    ) -> Release:
+        """The release with this fingerprint; ``read`` adds to what is there where that isn't ``enough``."""
 
 
 class NoRelease(LifecycleError):
@@ -67,14 +77,51 @@ class ControllerMaterials(Materials):
         """See Materials."""
         return self._fingerprint
 
-    def release(self) -> Release:
+    def release(self, kept: Mapping[str, str] | None = None) -> Release:
         """See Materials."""
-        return self._release
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
+            is_enough,
+            load_release,
+        )
+
+        kept = kept or {}
+        if self._held is None or not is_enough(self._held, kept):
+            if self._bundles is None:
+                release = load_release(self._request, kept, self._held)
+            else:
+                release = self._bundles.release(
+                    self._fingerprint,
+                    lambda there: is_enough(there, kept),
+                    lambda there: load_release(self._request, kept, there),
+                )
+            self._held = self._lazy(release)
+        return self._held
+
+    _held: Release | None = None
+
+    def _lazy(self, release: Release) -> Release:
+        """The release with what was not read being read when somebody looks at it."""
+        content = {
+            name: one if one.is_read else replace(one, objects=LazyObjects(partial(self._read, name)))
+            for name, one in release.content.items()
+        }
+        crds = release.crds
+        if not crds.is_read:
+            crds = replace(crds, objects=LazyObjects(self._read_crds))
+        return replace(release, content=content, crds=crds)
+
+    def _read_crds(self) -> Sequence[Object]:
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_crds
+
+        return load_crds(self._request).objects
 
     def content(self, component: str) -> Sequence[Object]:
         """See Materials."""
-        if "_release" in self.__dict__:
-            return self._release.content[component].objects
+        if self._held is not None:
+            return self._held.content[component].objects
+        return self._read(component)
+
+    def _read(self, component: str) -> Sequence[Object]:
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_component
 
         return load_component(self._request, component).objects
@@ -97,7 +144,8 @@ class ControllerMaterials(Materials):
         """A file from which :class:`~.shipped_materials.ShippedMaterials` reads the release."""
         if self._bundles is None:
             raise ValueError("there is no place for bundles")
-        return self._bundles.bundle(self._fingerprint, self._render)
+        self.release()
+        return self._bundles.path(self._fingerprint)
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
@@ -134,24 +182,6 @@ class ControllerMaterials(Materials):
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 
         return fingerprint(self._request)
-
-    @cached_property
-    def _release(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
-
-        if self._bundles is None:
-            return self._render()
-        bundle = self.release_bundle()
-        # Either this very object has rendered it just now, or a task before it has.
-        return self._rendered or read_bundle_file(bundle)
-
-    _rendered: Release | None = None
-
-    def _render(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
-
-        self._rendered = load_release(self._request)
-        return self._rendered
 
     @cached_property
     def _migrations(self) -> MigrationSet:

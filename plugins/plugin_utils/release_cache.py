@@ -35,20 +35,33 @@ class ReleaseCache:
         self._folder = Path(folder)
         self._say = say
 
-    def bundle(self, fingerprint: str, render: Callable[[], Release]) -> Path:
-        """The bundle of the release with this fingerprint; it can be read by its owner only.
+    def path(self, fingerprint: str) -> Path:
+        """Where the bundle of the release with this fingerprint is; only its owner can read it."""
+        return self._folder / f"kyma-release-{fingerprint}.bundle"
+
+    def release(
+        self,
+        fingerprint: str,
+        enough: Callable[[Release], bool],
+        read: Callable[[Release | None], Release],
+    ) -> Release:
+        """The release with this fingerprint, of which more is read when that is wanted.
 
         Args:
             fingerprint: hexadecimal digits.
-            render: makes the release where no bundle is there yet. What it raises is handed on.
+            enough: whether what is there of it will do.
+            read: reads what is missing beside what is there. What it raises is handed on.
         """
-        bundle = self._folder / f"kyma-release-{fingerprint}.bundle"
-        if bundle.exists():
-            return bundle
+        bundle = self.path(fingerprint)
+        there = _release_in(bundle)
+        if there is not None and enough(there):
+            return there
         with self._locked(bundle.with_suffix(".lock")):
-            if not bundle.exists():
-                self._write(bundle, render())
-        return bundle
+            there = _release_in(bundle)
+            if there is None or not enough(there):
+                there = read(there)
+                self._write(bundle, there)
+        return there
 
     def _write(self, bundle: Path, release: Release) -> None:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import (
@@ -80,3 +93,11 @@ class ReleaseCache:
                 time.sleep(LOOK_SECONDS)
             else:
                 return True
+
+
+def _release_in(bundle: Path) -> Release | None:
+    if not bundle.exists():
+        return None
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
+
+    return read_bundle_file(bundle)

@@ -19,9 +19,9 @@ Target = tuple[str, str, str]
 """What is scaled: kind, namespace and name."""
 
 
-def is_autoscaler(obj: Object) -> bool:
-    """Whether an object scales others, whatever version it is written in."""
-    return obj["kind"] in {kind for _api_version, kind in AUTOSCALERS}
+def is_autoscaler(kind: str) -> bool:
+    """Whether objects of a kind scale others, whatever version they are written in."""
+    return kind in {autoscaler for _api_version, autoscaler in AUTOSCALERS}
 
 
 def target_of(autoscaler: Object, namespace: str = "") -> Target:

@@ -300,6 +300,7 @@ class ComponentWork:
             digest="" if self._applied.wide else self._component.digest,
             component_version=self._component.entry.version or "",
             release=self._place.fingerprint,
+            source=self._component.source,
             held=self._applied.held,
         )
         write_inventory(self._place.cluster, inventory)

@@ -197,7 +197,7 @@ class ComponentRehearsal:
             changes=changes,
             hooks=component.hooks,
             warnings=(*component.warnings, *applied.warnings),
-            objects=len(component.objects),
+            objects=len(component.refs),
             digest=component.digest if action in NEW_CONTENT else "",
             component_version=component.entry.version or "",
             findings=tuple(findings),
@@ -230,7 +230,7 @@ class ComponentRehearsal:
         moved = suspects(
             inventory, self._scene.observed.live, force=policy.force_conflicts, strict=policy.strict_drift
         )
-        looked_at = [obj for obj in component.objects if ref_of(obj) in moved]
+        looked_at = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
         return ("drifted" if looked_at else "unchanged"), looked_at
 
 

@@ -107,6 +107,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 componentVersion=_STRING,
                 digest=_STRING,
                 release=_STRING,
+                source=_STRING,
                 prerequisite=_BOOLEAN,
                 needs={"type": "array", "items": _STRING},
                 part=_INTEGER,

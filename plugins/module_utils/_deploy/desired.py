@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Container
+import json
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -21,9 +22,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
     is_scaled,
     target_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ComponentEntry,
+    Content,
+    Release,
+)
 
 Scope = Callable[[str, str], "bool | None"]
 """Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
@@ -37,15 +43,21 @@ class DesiredComponent:
         entry: what the component list says of it.
         objects: what to apply.
         digest: sha256 over ``objects``, as hexadecimal digits.
+        refs: what names the objects.
         hooks: Helm hooks that were left out.
         warnings: what a person should know about the manifests.
+        source: sha256 over all that they are rendered from, or empty.
+        is_kept: it stands as it was deployed; its objects are read only if somebody looks at them.
     """
 
     entry: ComponentEntry
-    objects: tuple[Object, ...]
+    objects: Sequence[Object]
     digest: str
+    refs: frozenset[Ref]
     hooks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    source: str = ""
+    is_kept: bool = False
 
     @property
     def name(self) -> str:
@@ -67,25 +79,68 @@ class Desired:
     autoscaled: frozenset[Target] = frozenset()
 
 
-def desired_of(release: Release, served: Scope) -> Desired:
+def desired_of(release: Release, served: Scope, kept: Mapping[str, Inventory] | None = None) -> Desired:
     """Complete a rendered release.
 
     Args:
         release: what was read and rendered.
         served: what the cluster's discovery says of a kind's scope; the release's own CRDs are looked at too.
+        kept: what is remembered of components that stand as they were deployed, by
+            :func:`~.kept.kept_of`; they are not completed anew.
     """
-    crd_scopes = _scopes_of_crds(release)
+    kept = kept or {}
+    looked_at = [entry for entry in release.components if entry.name not in kept]
+    contents = {entry.name: release.content[entry.name] for entry in looked_at}
+    crd_scopes = _scopes_of_crds([*contents.values(), *([] if FOUNDATION in kept else [release.crds])])
 
     def namespaced(api_version: str, kind: str) -> bool | None:
         known = crd_scopes.get((group_of(api_version), kind))
         return served(api_version, kind) if known is None else known
 
-    scaled = _autoscaled(release)
-    foundation = _foundation(release, namespaced)
+    def may_scale(entry: ComponentEntry) -> bool:
+        known = kept.get(entry.name)
+        return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
+
+    def as_kept(entry: ComponentEntry) -> DesiredComponent:
+        """Without looking at its objects; who does look gets them as they were, in the release's order."""
+        inventory = kept[entry.name]
+
+        def read() -> list[Object]:
+            if entry.name == FOUNDATION:
+                return _foundation(release, namespaced)
+            scaled = _autoscaled(release, [one for one in release.components if may_scale(one)])
+            manifests = release.content[entry.name].objects
+            objects = (complete(one, entry.namespace, namespaced, scaled) for one in manifests)
+            return [obj for obj in objects if ref_of(obj) in inventory.refs]
+
+        return DesiredComponent(
+            entry,
+            LazyObjects(read),
+            inventory.digest,
+            inventory.refs,
+            source=inventory.source,
+            is_kept=True,
+        )
+
+    scaled = _autoscaled(release, looked_at)
+    base = ComponentEntry(FOUNDATION, release.default_namespace, prerequisite=True)
+    if FOUNDATION in kept:
+        foundation = as_kept(base)
+    else:
+        brought = _foundation(release, namespaced)
+        refs = frozenset(map(ref_of, brought))
+        hooks = release.crds.hooks
+        foundation = DesiredComponent(
+            base, brought, digest_of(brought), refs, hooks, source=foundation_source(release)
+        )
     components = {FOUNDATION: foundation}
-    owners: dict[Ref, str] = {ref_of(obj): FOUNDATION for obj in foundation.objects}
+    owners: dict[Ref, str] = dict.fromkeys(foundation.refs, FOUNDATION)
+    owners |= {ref: name for name, one in kept.items() for ref in one.refs}
     problems: list[str] = []
     for entry in release.components:
+        if entry.name in kept:
+            components[entry.name] = as_kept(entry)
+            continue
         objects: list[Object] = []
         warnings: list[str] = []
         for manifest in release.content[entry.name].objects:
@@ -104,12 +159,17 @@ def desired_of(release: Release, served: Scope) -> Desired:
             elif owner == entry.name:
                 problems.append(f"{ref} stands twice in {entry.name}: leave one of them out")
             else:
-                problems.append(
-                    f"{ref} is part of both {owner} and {entry.name}: leave it out of one of them"
-                )
+                both = [one.name for one in release.components if one.name in (owner, entry.name)]
+                problems.append(f"{ref} is part of both {' and '.join(both)}: leave it out of one of them")
         content = release.content[entry.name]
         components[entry.name] = DesiredComponent(
-            entry, tuple(objects), digest_of(objects), content.hooks, tuple(warnings)
+            entry,
+            objects,
+            digest_of(objects),
+            frozenset(map(ref_of, objects)),
+            content.hooks,
+            tuple(warnings),
+            content.source,
         )
     return Desired(components, tuple(problems), scaled)
 
@@ -160,8 +220,7 @@ def _encode(secret: Object) -> None:
         secret["data"] = {**(secret.get("data") or {}), **encoded}
 
 
-def _scopes_of_crds(release: Release) -> dict[tuple[str, str], bool]:
-    contents = [release.crds, *release.content.values()]
+def _scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:
     specs = (
         obj.get("spec") or {}
         for content in contents
@@ -175,20 +234,33 @@ def _scopes_of_crds(release: Release) -> dict[tuple[str, str], bool]:
     }
 
 
-def _autoscaled(release: Release) -> frozenset[Target]:
-    """What autoscalers of the release target."""
+def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozenset[Target]:
+    """What autoscalers of some components of the release target."""
     return frozenset(
         target_of(obj, entry.namespace)
-        for entry in release.components
+        for entry in entries
         for obj in release.content[entry.name].objects
-        if is_autoscaler(obj)
+        if is_autoscaler(obj["kind"])
     )
 
 
-def _foundation(release: Release, namespaced: Scope) -> DesiredComponent:
+def foundation_source(release: Release) -> str:
+    """sha256 over all that the foundation is made of, or empty where that can't be told."""
+    import hashlib
+
+    makers = [content for content in release.content.values() if content.has_namespaces]
+    sources = [release.crds.source, *(content.source for content in makers)]
+    if not all(sources):
+        return ""
+    made_of = [sources, [entry.namespace for entry in release.components], release.default_namespace]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+
+
+def _foundation(release: Release, namespaced: Scope) -> list[Object]:
     brought = {
         obj["metadata"]["name"]: obj
         for entry in release.components
+        if release.content[entry.name].has_namespaces
         for obj in release.content[entry.name].objects
         if ref_of(obj)[:2] == ("", "Namespace")
     }
@@ -199,8 +271,6 @@ def _foundation(release: Release, namespaced: Scope) -> DesiredComponent:
         for name in wanted
         if name != "default"
     ]
-    objects = [
+    return [
         complete(obj, release.default_namespace, namespaced) for obj in (*namespaces, *release.crds.objects)
     ]
-    entry = ComponentEntry(FOUNDATION, release.default_namespace, prerequisite=True)
-    return DesiredComponent(entry, tuple(objects), digest_of(objects), release.crds.hooks)

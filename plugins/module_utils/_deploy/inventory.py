@@ -80,6 +80,7 @@ class Inventory:
         release: the fingerprint of the release that it was deployed from.
         prerequisite: whether it goes before all that isn't, and so is deleted after that.
         needs: the components that it needs, which are deleted after it.
+        source: sha256 over all that what was applied is rendered from, or empty.
     """
 
     component: str
@@ -91,6 +92,7 @@ class Inventory:
     release: str = ""
     prerequisite: bool = False
     needs: tuple[str, ...] = ()
+    source: str = ""
 
     @property
     def refs(self) -> frozenset[Ref]:
@@ -203,6 +205,7 @@ def completed(
     digest: str,
     component_version: str,
     release: str,
+    source: str = "",
     held: Mapping[Ref, Held] | None = None,
 ) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now.
@@ -216,6 +219,7 @@ def completed(
         digest: of what was applied.
         component_version: of the component itself.
         release: the fingerprint of the release.
+        source: of the component, or empty.
         held: what others hold of them: what was ceded, and what was added.
     """
     held = held or {}
@@ -232,6 +236,7 @@ def completed(
         entries=entries,
         component_version=component_version,
         release=release,
+        source=source,
     )
 
 

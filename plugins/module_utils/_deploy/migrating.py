@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Setting
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, MigrationSet, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
@@ -98,7 +99,7 @@ class Migrating:
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
         known = {
-            name: Component(name, component.entry.namespace, component.objects)
+            name: Component(name, component.entry.namespace, component.objects, component.refs)
             for name, component in components.items()
             if name != FOUNDATION
         }
@@ -197,34 +198,6 @@ class Migrating:
 
     def _of(self, component: str, phase: Phase) -> list[type[Migration]]:
         return [one for one in self.migrations if one.component == component and one.phase == phase]
-
-
-class LazyObjects(Sequence[Object]):
-    """A component's manifests, read when somebody looks at the first of them."""
-
-    def __init__(self, read: Callable[[], Sequence[Object]]) -> None:
-        self._read = read
-        self._objects: Sequence[Object] | None = None
-
-    @overload
-    def __getitem__(self, index: int) -> Object: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Object]: ...
-
-    def __getitem__(self, index: int | slice) -> Object | Sequence[Object]:
-        return self._all()[index]
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __iter__(self) -> Iterator[Object]:
-        return iter(self._all())
-
-    def _all(self) -> Sequence[Object]:
-        if self._objects is None:
-            self._objects = self._read()
-        return self._objects
 
 
 def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:

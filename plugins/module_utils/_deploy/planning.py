@@ -65,9 +65,11 @@ def make_plan(
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hops import plan_way
 
         return plan_way(cluster, materials, request, found, migrating, observed)
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 
-    return Rehearsal(cluster, materials.release(), request, found, migrating, observed, digest).plan()
+    release, kept = read_release(materials, {} if observed.refused else observed.inventories)
+    return Rehearsal(cluster, release, request, found, migrating, observed, digest, kept=kept).plan()
 
 
 def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:

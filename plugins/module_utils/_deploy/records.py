@@ -98,6 +98,7 @@ def _joined(component: str, parts: list[Object]) -> Inventory:
         release=first.get("release", ""),
         prerequisite=first.get("prerequisite", False),
         needs=tuple(first.get("needs") or ()),
+        source=first.get("source", ""),
     )
 
 
@@ -126,6 +127,7 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
                 "componentVersion": inventory.component_version,
                 "digest": inventory.digest,
                 "release": inventory.release,
+                "source": inventory.source,
                 "prerequisite": inventory.prerequisite,
                 "needs": list(inventory.needs),
                 "part": part,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,7 +14,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Resource,
     group_of,
-    ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
@@ -44,6 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     FOUNDATION,
+    Inventory,
     entries_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
@@ -101,6 +101,7 @@ class Rehearsal:
         migrating: those that take part.
         observed: what the cluster remembers.
         digest: of the release.
+        kept: what is remembered of components that need not be looked at; see :mod:`~.kept`.
         after: the rehearsal of what is deployed before this release; it is taken as done.
     """
 
@@ -114,6 +115,7 @@ class Rehearsal:
         observed: Observed,
         digest: str,
         *,
+        kept: Mapping[str, Inventory] | None = None,
         after: Rehearsal | None = None,
     ) -> None:
         self._cluster = cluster
@@ -122,7 +124,7 @@ class Rehearsal:
         self._request = request
         self._found = found
         self._digest = digest
-        self._desired = desired_of(release, scope_of(self._overlay))
+        self._desired = desired_of(release, scope_of(self._overlay), kept)
         self._migrating = migrating.over(self._desired.components, release)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
         refused = list(observed.refused)
@@ -329,7 +331,7 @@ class Rehearsal:
         pruning = PruneRehearsal(
             self._overlay,
             self._observed.inventories,
-            {c.name: {ref_of(obj) for obj in c.objects} for c in self._desired.components.values()},
+            {c.name: c.refs for c in self._desired.components.values()},
             self._request.policy,
             self._changes.take,
             only=self._request.alone and self._names,
@@ -356,9 +358,10 @@ class Rehearsal:
 
 
 def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:
-    """The kinds that a release defines itself, by group and kind."""
+    """The kinds that a release defines itself, by group and kind; those of what is kept are served."""
     return {
         (kind.group, kind.resource.kind): kind.resource
         for component in desired.components.values()
+        if not component.is_kept
         for kind in defined_kinds(component.objects).values()
     }

@@ -1,13 +1,12 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rendered release as bytes, to send it from the controller to the host that works with it."""
+"""A rendered release as bytes, to keep it in a file or to send it to the host that works with it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
@@ -17,23 +16,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 )
 
 
-def to_bundle(release: Release, components: Collection[str] | None = None, *, crds: bool = True) -> bytes:
-    """A release as JSON.
-
-    Args:
-        release: the rendered release.
-        components: those whose content is wanted, or None for all; the list itself stays whole.
-        crds: whether the CRDs are wanted.
-    """
-    wanted = {
-        name: vars(content)
-        for name, content in release.content.items()
-        if components is None or name in components
-    }
+def to_bundle(release: Release) -> bytes:
+    """A release as JSON; of content that was not read only its source is in there."""
     kept = vars(release) | {
         "components": [asdict(entry) for entry in release.components],
-        "content": wanted,
-        "crds": vars(release.crds if crds else replace(release.crds, objects=(), hooks=())),
+        "content": {name: _kept(content) for name, content in release.content.items()},
+        "crds": _kept(release.crds),
     }
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -49,6 +37,10 @@ def from_bundle(bundle: bytes) -> Release:
     kept["content"] = {name: _content(content) for name, content in kept["content"].items()}
     kept["crds"] = _content(kept["crds"])
     return Release(**kept)
+
+
+def _kept(content: Content) -> dict[str, Any]:
+    return vars(content) | {"objects": content.objects if content.is_read else ()}
 
 
 def _content(kept: dict[str, Any]) -> Content:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
@@ -43,12 +44,18 @@ class Content:
         objects: the manifests in the order of their files, each as it stands there. Where one names no
             namespace it has none here: only discovery can tell whether its kind wants the component's.
         hooks: names of Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
-        digest: sha256 over the objects, as hexadecimal digits.
+        source: sha256 over all that the objects are rendered from, as hexadecimal digits; empty where that
+            can't be told.
+        has_namespaces: whether there may be a Namespace among the objects.
+        is_read: whether the objects were read; else the hooks are not known, and the objects are read when
+            somebody looks at them.
     """
 
-    objects: tuple[Object, ...]
+    objects: Sequence[Object]
     hooks: tuple[str, ...] = ()
-    digest: str = ""
+    source: str = ""
+    has_namespaces: bool = True
+    is_read: bool = True
 
 
 @dataclass(frozen=True)

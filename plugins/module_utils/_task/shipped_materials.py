@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -43,8 +43,9 @@ class ShippedMaterials(Materials):
         """See Materials."""
         return self._release.digest
 
-    def release(self) -> Release:
-        """See Materials."""
+    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+        """See Materials; all of it was read on the controller."""
+        del kept
         return self._release
 
     def content(self, component: str) -> Sequence[Object]:

@@ -62,8 +62,13 @@ class Materials(ABC):
         """The digest of the release as it would be rendered; cheap, as nothing is parsed for it."""
 
     @abstractmethod
-    def release(self) -> Release:
-        """The rendered release. Raises LifecycleError with file and line where it can't be read."""
+    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+        """The rendered release. Raises LifecycleError with file and line where it can't be read.
+
+        Args:
+            kept: sources of components that need not be read where they have not changed; with any, the CRDs
+                need not be read either.
+        """
 
     @abstractmethod
     def content(self, component: str) -> Sequence[Object]:

@@ -44,14 +44,14 @@ def fingerprint(request: ReleaseRequest) -> str:
     Raises:
         ReleaseError: there is no such release, or a tool that it needs is missing.
     """
-    digest = _Digest()
+    digest = Digest()
     digest.add("rendering", RENDERING)
     digest.add("profile", request.profile)
     for override in request.overrides:
         digest.add("override", override)
     for file in request.values_files:
-        digest.add("values", _content(Path(file).expanduser()))
-    own_list = _content(Path(request.component_list).expanduser()) if request.component_list else b""
+        digest.add("values", content_of(Path(file).expanduser()))
+    own_list = content_of(Path(request.component_list).expanduser()) if request.component_list else b""
     digest.add("list", own_list)
     pinned = wanted_digest(request)
     path = None if is_url(request.source) else local_path(request)
@@ -87,7 +87,7 @@ def files_of(place: Path) -> Iterator[Path]:
         yield from (Path(entry.path) for entry in known if entry.is_file())
 
 
-def _add_directory(digest: _Digest, root: Path, request: ReleaseRequest, own_list: bytes) -> None:
+def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list: bytes) -> None:
     digest.add("version", request.version or directory_source(root, request.source).version())
     layout = layout_of(root)
     files = [file for place in layout.relevant() for file in files_of(place)]
@@ -97,7 +97,7 @@ def _add_directory(digest: _Digest, root: Path, request: ReleaseRequest, own_lis
         files = list(files_of(root))
     start = len(str(root))
     for file in files:
-        digest.add(str(file)[start:], _content(file))  # relative_to takes longer than all of the reading
+        digest.add(str(file)[start:], content_of(file))  # relative_to takes longer than all of the reading
     if CHART in names:
         digest.add("helm", helm_version(request.helm_binary))
     if names.intersection(KUSTOMIZATIONS):
@@ -106,7 +106,7 @@ def _add_directory(digest: _Digest, root: Path, request: ReleaseRequest, own_lis
 
 def _has_sources(layout: Layout, own_list: bytes) -> bool:
     path = layout.component_list()
-    return b"source" in (own_list or (_content(path) if path else b""))
+    return b"source" in (own_list or (content_of(path) if path else b""))
 
 
 def _if_there(version: Callable[..., str], *arguments: str) -> str:
@@ -116,23 +116,26 @@ def _if_there(version: Callable[..., str], *arguments: str) -> str:
         return ""
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
+    """What is in a file. Raises ReleaseError where it can't be read."""
     try:
         return path.read_bytes()
     except OSError as error:
         raise refusal(f"can't be read: {error.strerror}", str(path)) from error
 
 
-class _Digest:
+class Digest:
     """A sha256 over named parts, none of which can pass for two."""
 
     def __init__(self) -> None:
         self._sha256 = hashlib.sha256()
 
     def add(self, name: str, part: str | bytes) -> None:
+        """Add a part."""
         data = part.encode() if isinstance(part, str) else part
         self._sha256.update(f"{len(name)} {name} {len(data)} ".encode())
         self._sha256.update(data)
 
     def hex(self) -> str:
+        """All of it as hexadecimal digits."""
         return self._sha256.hexdigest()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors imp
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected, digest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
@@ -28,7 +30,12 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_
     ComponentList,
     parse_component_list,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.content_source import (
+    source_of,
+    source_of_files,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import helm_version
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, layout_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.profiles import choose_profile
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
@@ -47,18 +54,23 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version im
 Answer = TypeVar("Answer")
 
 
-def load_release(request: ReleaseRequest) -> Release:
+def load_release(
+    request: ReleaseRequest, kept: Mapping[str, str] | None = None, there: Release | None = None
+) -> Release:
     """Read a release and render it for a profile and the user's values; no cluster is asked.
 
     Args:
         request: where it lies, and how to render it.
+        kept: sources of components that need not be read where they have not changed; with any, the CRDs
+            need not be read either.
+        there: the same release with what was read of it before, which stays as it is.
 
     Raises:
         ReleaseError: everything that is wrong with it, with file and line.
     """
     digest = fingerprint(request)
     with open_source(request) as source:
-        release = _Loading(request, source).release(digest)
+        release = _Loading(request, source, kept or {}, there).release(digest)
     if fingerprint(request) != digest:
         raise refusal("its files changed while they were read: try again when they rest", request.source)
     return release
@@ -74,12 +86,37 @@ def load_component(request: ReleaseRequest, name: str) -> Content:
         return _Loading(request, source).component(name)
 
 
+def load_crds(request: ReleaseRequest) -> Content:
+    """Read the CRDs of a release alone.
+
+    Raises:
+        ReleaseError: what is wrong with them.
+    """
+    with open_source(request) as source:
+        return _Loading(request, source).crds()
+
+
+def is_enough(release: Release, kept: Mapping[str, str]) -> bool:
+    """Whether all of a release was read but what need not be; see :func:`load_release`."""
+    unread = {name: content.source for name, content in release.content.items() if not content.is_read}
+    same = all(kept.get(name) == source for name, source in unread.items())
+    return same and (release.crds.is_read or bool(kept))
+
+
 class _Loading:
     """One reading of a release, which gathers what is wrong before it gives up."""
 
-    def __init__(self, request: ReleaseRequest, source: Source) -> None:
+    def __init__(
+        self,
+        request: ReleaseRequest,
+        source: Source,
+        kept: Mapping[str, str] | None = None,
+        there: Release | None = None,
+    ) -> None:
         self._request = request
         self._source = source
+        self._kept = kept or {}
+        self._there = there
         self._layout = layout_of(source.root)
         self._problems: list[Problem] = []
         self._warnings: list[str] = []
@@ -90,12 +127,12 @@ class _Loading:
         values = self._attempt(
             lambda: read_user_values(self._request.values_files, self._request.overrides), UserValues()
         )
-        crds = self._taken(read_files(self._layout.crd_files(), self._source))
+        crds = self._attempt(self._crds, Content(()))
         listed = self._attempt(self._components, None)
         profile = self._attempt(lambda: self._profile(listed), None) if listed else None
         if listed is None or profile is None:
             raise ReleaseError(self._problems)
-        content = self._content(listed, profile, values, crds)
+        content, crds = self._content(listed, profile, values, crds)
         if self._problems:
             raise ReleaseError(self._problems)
         return Release(
@@ -116,11 +153,18 @@ class _Loading:
         entry = next((entry for entry in listed.entries if entry.name == name), None) if listed else None
         if listed is None or entry is None:
             raise refusal(f"the release has no component {name}", self._source.label)
-        found = dict(self._found([entry], self._profile(listed)))
-        values = read_user_values(self._request.values_files, self._request.overrides)
+        found = self._attempt(lambda: dict(self._found([entry], self._profile(listed))).get(name), None)
         content = Content(())
         if found:
-            content = self._rendered([entry], found, values)[name]
+            values = read_user_values(self._request.values_files, self._request.overrides)
+            served = self._served(self.crds()) if isinstance(found, Chart) else ()
+            content = self._taken(self._renderer(values, served).render(entry, found)(), content)
+        if self._problems:
+            raise ReleaseError(self._problems)
+        return content
+
+    def crds(self) -> Content:
+        content = self._read_crds(Content((), is_read=False))
         if self._problems:
             raise ReleaseError(self._problems)
         return content
@@ -166,33 +210,84 @@ class _Loading:
     def _profile(self, listed: ComponentList) -> str:
         return choose_profile(self._layout, listed.entries, self._request.profile, self._source.label)
 
+    def _crds(self) -> Content:
+        """The CRDs, read only if they have to be."""
+        if self._there is not None and self._there.crds.is_read:
+            return self._there.crds
+        source = source_of_files(self._layout.crd_files())
+        unread = Content((), source=source.digest, has_namespaces=source.has_namespaces, is_read=False)
+        return unread if self._kept else self._read_crds(unread)
+
+    def _read_crds(self, crds: Content) -> Content:
+        if crds.is_read:
+            return crds
+        return self._taken(read_files(self._layout.crd_files(), self._source), crds)
+
     def _content(
         self, listed: ComponentList, profile: str, values: UserValues, crds: Content
-    ) -> dict[str, Content]:
+    ) -> tuple[dict[str, Content], Content]:
         found = dict(self._found(listed.entries, profile))
         charts = {name for name, content in found.items() if isinstance(content, Chart)}
         names = {entry.name for entry in listed.entries}
         self._problems += values.problems(charts, names - charts)
         self._warnings += values.warnings(names)
-        return self._rendered([entry for entry in listed.entries if entry.name in found], found, values, crds)
+        entries = [entry for entry in listed.entries if entry.name in found]
+        rendered, crds = self._rendered(entries, found, values, crds)
+        return {entry.name: rendered[entry.name] for entry in entries if entry.name in rendered}, crds
 
     def _rendered(
         self,
         entries: Sequence[ComponentEntry],
         found: Mapping[str, Found],
         values: UserValues,
-        crds: Content | None = None,
-    ) -> dict[str, Content]:
-        if crds is None and any(isinstance(content, Chart) for content in found.values()):
-            crds = self._taken(read_files(self._layout.crd_files(), self._source))
-        served = sorted(set(served_by(crds.objects))) if crds else []
-        renderer = Renderer(self._source, values, served, self._request.helm_binary)
+        crds: Content,
+    ) -> tuple[dict[str, Content], Content]:
+        """Content by component, and the CRDs, which were read if a chart has to know what is served."""
+        contents = self._there_already(entries)
+        rest = [entry for entry in entries if entry.name not in contents]
+        unread = {
+            entry.name: content
+            for entry in rest
+            if (content := self._attempt(partial(self._unread, entry, found, values, crds), None))
+        }
+        contents |= {name: one for name, one in unread.items() if self._kept.get(name) == one.source != ""}
+        rest = [entry for entry in rest if entry.name in unread and entry.name not in contents]
+        served: Sequence[str] = ()
+        if any(isinstance(found[entry.name], Chart) for entry in rest):
+            crds = self._read_crds(crds)
+            served = self._served(crds)
+        renderer = self._renderer(values, served)
         readings = side_by_side(
             lambda entry: renderer.render(entry, found[entry.name]),
-            entries,
+            rest,
             threads=2 * (os.cpu_count() or 1),
         )
-        return {entry.name: self._taken(read()) for entry, read in zip(entries, readings, strict=True)}
+        for entry, read in zip(rest, readings, strict=True):
+            contents[entry.name] = self._taken(read(), unread[entry.name])
+        return contents, crds
+
+    def _renderer(self, values: UserValues, served: Sequence[str]) -> Renderer:
+        return Renderer(self._source, values, served, self._request.helm_binary)
+
+    @staticmethod
+    def _served(crds: Content) -> Sequence[str]:
+        return sorted(set(served_by(crds.objects)))
+
+    def _there_already(self, entries: Sequence[ComponentEntry]) -> dict[str, Content]:
+        there = self._there.content if self._there is not None else {}
+        return {e.name: there[e.name] for e in entries if e.name in there and there[e.name].is_read}
+
+    def _unread(
+        self, entry: ComponentEntry, found: Mapping[str, Found], values: UserValues, crds: Content
+    ) -> Content:
+        source = source_of(
+            entry,
+            found[entry.name],
+            values=values.for_component(entry.name),
+            crds=crds.source,
+            helm_version=lambda: helm_version(self._request.helm_binary),
+        )
+        return Content((), source=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 
     def _found(self, entries: Iterable[ComponentEntry], profile: str) -> Iterator[tuple[str, Found]]:
         for entry in entries:
@@ -208,11 +303,10 @@ class _Loading:
                 )
             )
 
-    def _taken(self, collected: Collected) -> Content:
+    def _taken(self, collected: Collected, unread: Content) -> Content:
         self._problems += collected.problems
         self._warnings += collected.warnings
-        objects = tuple(collected.objects)
-        return Content(objects, tuple(collected.hooks), digest_of(objects))
+        return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)
 
     def _text(self, path: Path) -> str:
         return read_text(path, self._source.show(path))

@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks impor
     run,
     run_info,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
@@ -52,7 +53,7 @@ def release(version: str, components: Entries, **more: Any) -> Release:
     for name, given in components.items():
         entry, objects = given if isinstance(given, tuple) else (ComponentEntry(name, "kyma-system"), given)
         entries.append(entry)
-        content[name] = Content(tuple(objects), digest=digest_of(objects))
+        content[name] = content_of(objects)
     made = Release(
         version=version,
         digest="",
@@ -60,11 +61,17 @@ def release(version: str, components: Entries, **more: Any) -> Release:
         default_namespace="kyma-system",
         components=tuple(sorted(entries, key=lambda entry: not entry.prerequisite)),
         content=content,
-        crds=Content(tuple(more.pop("crds", ()))),
+        crds=content_of(more.pop("crds", ())),
         **more,
     )
     said = [made.version, made.profile, str(made.components), [c.objects for c in content.values()]]
     return replace(made, digest=digest_of([*made.crds.objects, {"said": json.dumps(said)}]))
+
+
+def content_of(objects: Sequence[Object]) -> Content:
+    """Content whose source says no more than the content itself."""
+    namespaces = any(obj["kind"] == "Namespace" for obj in objects)
+    return Content(tuple(objects), source=digest_of(objects), has_namespaces=namespaces)
 
 
 @dataclass
@@ -92,10 +99,21 @@ class FakeMaterials(Materials):
     def fingerprint(self) -> str:
         return f"fingerprint of {self.given.digest}"
 
-    def release(self) -> Release:
+    def release(self, kept: Mapping[str, str] | None = None) -> Release:
         self.read.append("the release")
         assert not self.unreadable, "the release was read"
-        return self.given
+        kept = kept or {}
+        contents = self.given.content.items()
+        content = {n: self.unread(n, one) if kept.get(n) == one.source else one for n, one in contents}
+        crds = self.unread("the CRDs", self.given.crds) if kept else self.given.crds
+        return replace(self.given, content=content, crds=crds)
+
+    def unread(self, name: str, content: Content) -> Content:
+        def read() -> Sequence[Object]:
+            self.read.append(name)
+            return content.objects
+
+        return replace(content, objects=LazyObjects(read), hooks=(), is_read=False)
 
     def content(self, component: str) -> Sequence[Object]:
         self.read.append(component)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,35 +20,59 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache impor
 RELEASE = Release("2.9", "abc", "", "kyma-system", (), {}, Content(()))
 
 
-def test_of_those_that_want_it_at_the_same_time_one_renders(tmp_path: Path) -> None:
-    rendered: list[int] = []
-    bundles: list[Path] = []
+def whole(release: Release) -> bool:
+    return all(content.is_read for content in release.content.values())
 
-    def render() -> Release:
-        rendered.append(1)
+
+def test_of_those_that_want_it_at_the_same_time_one_reads_it(tmp_path: Path) -> None:
+    read: list[int] = []
+    got: list[Release] = []
+
+    def render(_there: Release | None) -> Release:
+        read.append(1)
         time.sleep(0.2)
         return RELEASE
 
-    threads = [
-        threading.Thread(target=lambda: bundles.append(ReleaseCache(tmp_path, print).bundle("abc", render)))
-        for _i in range(4)
-    ]
+    def work() -> None:
+        got.append(ReleaseCache(tmp_path, print).release("abc", whole, render))
+
+    threads = [threading.Thread(target=work) for _i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(rendered) == 1
-    assert len(set(bundles)) == 1
-    assert read_bundle_file(bundles[0]) == RELEASE
+    assert len(read) == 1
+    assert got == [RELEASE] * 4
+    assert read_bundle_file(ReleaseCache(tmp_path, print).path("abc")) == RELEASE
+
+
+def test_more_of_it_is_read_where_that_is_wanted_and_not_again(tmp_path: Path) -> None:
+    cache = ReleaseCache(tmp_path, print)
+    part = replace(RELEASE, content={"a": Content((), source="s", is_read=False)})
+    more = replace(RELEASE, content={"a": Content((), source="s")})
+    asked: list[Release | None] = []
+
+    def read(result: Release) -> Callable[[Release | None], Release]:
+        def reading(there: Release | None) -> Release:
+            asked.append(there)
+            return result
+
+        return reading
+
+    assert cache.release("abc", lambda _release: True, read(part)) == part
+    assert cache.release("abc", lambda _release: True, read(more)) == part
+    assert cache.release("abc", whole, read(more)) == more
+    assert cache.release("abc", whole, read(part)) == more
+    assert asked == [None, part]
 
 
 def test_a_release_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
-    def fail() -> Release:
+    def fail(_there: Release | None) -> Release:
         raise LifecycleError("a.yaml:3: broken")
 
     with pytest.raises(LifecycleError, match="broken"):
-        ReleaseCache(tmp_path, print).bundle("abc", fail)
-    assert read_bundle_file(ReleaseCache(tmp_path, print).bundle("abc", lambda: RELEASE)) == RELEASE
+        ReleaseCache(tmp_path, print).release("abc", whole, fail)
+    assert ReleaseCache(tmp_path, print).release("abc", whole, lambda _there: RELEASE) == RELEASE
 
 
 @pytest.mark.parametrize(("busy", "told"), [(0.05, 0), (1.0, 1)])
@@ -57,15 +83,16 @@ def test_a_long_wait_for_somebody_else_is_told_once(
     begun = threading.Event()
     said: list[str] = []
 
-    def render() -> Release:
+    def render(_there: Release | None) -> Release:
         begun.set()
         time.sleep(busy)
         return RELEASE
 
-    other = threading.Thread(target=partial(ReleaseCache(tmp_path, said.append).bundle, "abc", render))
+    cache = ReleaseCache(tmp_path, said.append)
+    other = threading.Thread(target=partial(cache.release, "abc", whole, render))
     other.start()
     begun.wait(5)
-    ReleaseCache(tmp_path, said.append).bundle("abc", lambda: pytest.fail("rendered twice"))
+    cache.release("abc", whole, lambda _there: pytest.fail("read twice"))
     other.join()
     waiting = f"waiting for another host's task, which renders the same release (it holds {tmp_path}/"
     assert [text.startswith(waiting) for text in said] == [True] * told

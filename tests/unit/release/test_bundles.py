@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import from_bundle, to_bundle
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
@@ -34,8 +38,11 @@ RELEASE = Release(
         ComponentEntry("a", "n", prerequisite=True, timeout=1.5),
         ComponentEntry("b", "n", needs=("a",), source="x", version="1", role="r"),
     ),
-    content={"a": Content((an_object("a"),), ("hook",), "da"), "b": Content((), (), "db")},
-    crds=Content((an_object("c"),), (), "dc"),
+    content={
+        "a": Content((an_object("a"),), ("hook",), "sa", has_namespaces=False),
+        "b": Content((), (), "sb"),
+    },
+    crds=Content((an_object("c"),), (), "sc"),
     upgrades_from=("2.8",),
     kubernetes=">=1.25",
     warnings=("w",),
@@ -46,10 +53,20 @@ def test_nothing_is_lost() -> None:
     assert from_bundle(to_bundle(RELEASE)) == RELEASE
 
 
-def test_only_some_content() -> None:
-    found = from_bundle(to_bundle(RELEASE, ["b"], crds=False))
-    assert found == replace(
-        RELEASE, content={"b": RELEASE.content["b"]}, crds=replace(RELEASE.crds, objects=())
+def test_of_what_was_not_read_only_the_source_is_kept() -> None:
+    def fail() -> Sequence[Object]:
+        pytest.fail("it was read")
+
+    unread = replace(RELEASE.content["a"], objects=LazyObjects(fail), hooks=(), is_read=False)
+    release = replace(
+        RELEASE,
+        content={**RELEASE.content, "a": unread},
+        crds=replace(RELEASE.crds, objects=LazyObjects(fail), is_read=False),
+    )
+    assert from_bundle(to_bundle(release)) == replace(
+        release,
+        content={**RELEASE.content, "a": replace(unread, objects=())},
+        crds=replace(RELEASE.crds, objects=(), is_read=False),
     )
 
 

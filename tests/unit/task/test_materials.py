@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_mater
     NotSent,
     ShippedMaterials,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import send_catalog
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,
@@ -110,17 +112,19 @@ def test_no_other_release_is_at_hand_unless_asked_for(release: ReleaseRequest, t
     assert ShippedMaterials(str(tmp_path)).at_hand() == ()
 
 
-def test_a_release_is_rendered_once_in_a_run(release: ReleaseRequest, cache: ReleaseCache) -> None:
-    class Counting(ControllerMaterials):
-        rendered = 0
+def test_a_release_is_rendered_once_in_a_run(
+    release: ReleaseRequest, cache: ReleaseCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads: list[str] = []
 
-        def _render(self) -> Release:
-            Counting.rendered += 1
-            return super()._render()
+    def load(request: ReleaseRequest, kept: Mapping[str, str], there: Release | None) -> Release:
+        loads.append(request.profile)
+        return load_release(request, kept, there)
 
-    first, second = Counting(release, bundles=cache), Counting(release, bundles=cache)
+    monkeypatch.setattr(loader, "load_release", load)
+    first, second = ControllerMaterials(release, bundles=cache), ControllerMaterials(release, bundles=cache)
     assert first.release() == second.release()
-    assert Counting.rendered == 1
+    assert loads == [""]
 
 
 def test_a_changed_release_is_rendered_again(release: ReleaseRequest, cache: ReleaseCache) -> None:

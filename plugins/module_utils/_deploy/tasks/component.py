@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_autoscaled,
@@ -72,8 +73,9 @@ class _Deployment:
         self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._stopping = Stopping(replace(task, progress=reminder), self._record)
         self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
-        release = task.materials.release()
-        self._desired = desired_of(release, scope_of(task.cluster))
+        inventories = read_inventories(task.cluster)
+        release, kept = read_release(task.materials, inventories)
+        self._desired = desired_of(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         migrating = Migrating.usable(task).as_planned(self._record)
@@ -91,7 +93,7 @@ class _Deployment:
             timeout=float(params["timeout"]),
             version=release.version,
             fingerprint=task.materials.fingerprint(),
-            inventories=read_inventories(task.cluster),
+            inventories=inventories,
             watcher=Watcher(task.cluster),
             recorded=recorded,
             defined=self._defined(),

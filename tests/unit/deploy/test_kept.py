@@ -1,0 +1,235 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan that reads only what has changed says what one says that reads everything."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import kept_of, sources_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ComponentEntry,
+    Content,
+    Release,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    not_needed,
+)
+
+from tests.unit.deploy.driver import (
+    Deployer,
+    Entries,
+    FakeMaterials,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    release,
+    secret,
+)
+from tests.unit.deploy.test_planning import edit, writes_config_map
+
+
+class WholeMaterials(FakeMaterials):
+    """Materials that read everything, and don't tell from what."""
+
+    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+        del kept
+        whole = super().release()
+        content = {name: replace(one, source="") for name, one in whole.content.items()}
+        return replace(whole, content=content, crds=replace(whole.crds, source=""))
+
+
+def autoscaler(name: str, target: str) -> Object:
+    return {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": name},
+        "spec": {"maxReplicas": 5, "scaleTargetRef": {"kind": "Deployment", "name": target}},
+    }
+
+
+def namespace(name: str, **labels: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def entry(name: str, namespace: str = "kyma-system", **more: Any) -> ComponentEntry:
+    return ComponentEntry(name, namespace, **more)
+
+
+APP = [deployment("app", replicas=2), config_map("app", a="1"), secret("app", k="v")]
+BEFORE: Entries = {
+    "mesh": (entry("mesh", "istio-system", prerequisite=True), [deployment("istiod"), namespace("spare")]),
+    "app": APP,
+    "web": [deployment("web"), custom("Gateway", "kyma", host="a")],
+    "scaled": [deployment("scaled"), autoscaler("scaled", "scaled"), namespace("istio-system")],
+}
+CRDS = [crd("Gateway")]
+
+
+def without(*names: str) -> Entries:
+    return {name: one for name, one in BEFORE.items() if name not in names}
+
+
+def with_more(component: str, *objects: Object) -> Entries:
+    before = BEFORE[component]
+    assert not isinstance(before, tuple)
+    return {**BEFORE, component: [*before, *objects]}
+
+
+def nothing(_someone: Deployer) -> None:
+    pass
+
+
+def touch_app(someone: Deployer) -> None:
+    edit(someone, "v1", "ConfigMap", "app", {"data": {"a": "9"}})
+
+
+CHANGED = {**BEFORE, "web": [deployment("web", "nginx:2"), custom("Gateway", "kyma", host="b")]}
+CASES: dict[str, tuple[Release, Callable[[Deployer], None]]] = {
+    "nothing but the version": (release("2.10", BEFORE, crds=CRDS), nothing),
+    "one component": (release("2.9", CHANGED, crds=CRDS), nothing),
+    "one component, and somebody has changed another": (release("2.9", CHANGED, crds=CRDS), touch_app),
+    "what is gone from one component": (
+        release("2.9", {**BEFORE, "app": [deployment("app")]}, crds=CRDS),
+        nothing,
+    ),
+    "a new component": (release("2.9", {**BEFORE, "new": [config_map("new")]}, crds=CRDS), nothing),
+    "a component less": (release("2.9", without("app"), crds=CRDS), nothing),
+    "the component with the autoscaler less": (release("2.9", without("scaled"), crds=CRDS), nothing),
+    "a definition": (release("2.9", CHANGED, crds=[crd("Gateway"), crd("Route")]), nothing),
+    "an autoscaler for what has not changed": (
+        release("2.9", with_more("web", autoscaler("app", "app")), crds=CRDS),
+        nothing,
+    ),
+    "no autoscaler any more": (
+        release("2.9", {**BEFORE, "scaled": [deployment("scaled")]}, crds=CRDS),
+        nothing,
+    ),
+    "the namespace of a component": (
+        release("2.9", {**BEFORE, "app": (entry("app", "spare"), APP)}, crds=CRDS),
+        nothing,
+    ),
+    "a manifest for a component's namespace": (
+        release("2.9", with_more("web", namespace("kyma-system", a="b")), crds=CRDS),
+        nothing,
+    ),
+    "what another component has": (release("2.9", with_more("web", config_map("app")), crds=CRDS), nothing),
+    "what another component has that comes later": (
+        release("2.9", with_more("app", deployment("web")), crds=CRDS),
+        nothing,
+    ),
+    "a custom resource of a kind that is there": (
+        release("2.9", with_more("app", custom("Gateway", "more", host="c")), crds=CRDS),
+        nothing,
+    ),
+    "what a component needs": (
+        release("2.9", {**CHANGED, "app": (entry("app", needs=("web",)), APP)}, crds=CRDS),
+        nothing,
+    ),
+}
+
+
+def comparable(result: Result) -> str:
+    """A result without what is different each time."""
+    plan = result.get("plan", {})
+    migrations = [{**one, "seconds": 0} for one in plan.get("migrations", ())]
+    # What a cluster remembers names its runs, which have names of their own.
+    text = json.dumps({**result, "plan": {**plan, "migrations": migrations, "basis": ""}})
+    return re.sub(r"\d+-\d\d-\d\dT[\d:.]+Z", "then", text)
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_a_plan_says_the_same_and_its_run_comes_to_the_same(case: str) -> None:
+    after, meddle = CASES[case]
+    deployers = []
+    for materials in (FakeMaterials, WholeMaterials):
+        someone = deployer(release("2.9", BEFORE, crds=CRDS))
+        assert someone.deploy()["state"] == "succeeded"
+        meddle(someone)
+        someone.materials = materials(after)
+        deployers.append(someone)
+    sparing, thorough = deployers
+    assert comparable(sparing.plan()) == comparable(thorough.plan())
+    assert sparing.deploy().get("state") == thorough.deploy().get("state")
+    assert remembered(sparing) == remembered(thorough)
+
+
+def remembered(someone: Deployer) -> dict[str, tuple[str, frozenset[Ref]]]:
+    return {name: (one.digest, one.refs) for name, one in read_inventories(someone.cluster).items()}
+
+
+def deployed(given: Release, *migrations: type[Migration]) -> Deployer:
+    someone = deployer(given, *migrations)
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.read.clear()
+    return someone
+
+
+def test_only_what_has_changed_is_read_by_the_plan_and_by_the_run() -> None:
+    someone = deployed(release("2.9", BEFORE, crds=CRDS))
+    someone.materials.given = release("2.9", CHANGED, crds=CRDS)
+    someone.deploy()
+    assert set(someone.materials.read) == {"the release"}
+    assert someone.states() == {"web": "succeeded"}
+
+
+def test_a_migration_that_looks_into_what_has_not_changed_sees_it_as_it_is_sent() -> None:
+    seen: list[Object] = []
+
+    class Looks(Migration):
+        """Looks at what one component consists of."""
+
+        component = "web"
+        phase = Phase.PRE
+        keep = "for tests"
+
+        def check(self, ctx: Context) -> Verdict:
+            seen[:] = ctx.components["scaled"].objects
+            return not_needed("it looked")
+
+        def run(self, ctx: Context) -> None:
+            raise AssertionError(ctx)
+
+    someone = deployed(release("2.9", BEFORE, crds=CRDS), Looks)
+    whole = list(seen)
+    someone.materials.given = release("2.9", CHANGED, crds=CRDS)
+    planned = someone.plan()
+    assert planned["plan"]["needed"]
+    assert "scaled" in someone.materials.read
+    assert "app" not in someone.materials.read
+    assert seen == whole
+
+
+def test_a_migration_of_what_has_not_changed_has_it_applied() -> None:
+    someone = deployed(release("2.9", BEFORE, crds=CRDS))
+    someone.materials.classes = (writes_config_map("app", Phase.PRE, "made"),)
+    someone.materials.given = release("2.9", CHANGED, crds=CRDS)
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.states() == {"app": "succeeded", "web": "succeeded"}
+
+
+def test_nothing_is_kept_without_the_foundation_or_of_what_was_not_completed() -> None:
+    done = Inventory("a", digest="d", source="s")
+    assert sources_of({"a": done}) == {}
+    base = replace(done, component=FOUNDATION)
+    assert sources_of({"a": done, FOUNDATION: base}) == {"a": "s", FOUNDATION: "s"}
+    assert sources_of({"a": replace(done, digest=""), FOUNDATION: base}) == {FOUNDATION: "s"}
+    assert sources_of({"a": replace(done, source=""), FOUNDATION: base}) == {FOUNDATION: "s"}
+    nothing_known = replace(release("2.9", {}), crds=Content(()))
+    assert kept_of(nothing_known, {}, {}) == {}
