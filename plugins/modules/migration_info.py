@@ -14,8 +14,8 @@ author:
 description:
   - Finds migrations, asks each whether the cluster needs it now, and tells when it last ran there.
   - Their checks only read.
-  - Without O(release) they are asked about what the cluster has, of which no manifests are at hand. What
-    belongs to a component that it lacks is not needed there.
+  - Without O(release) they are asked about what the cluster has, of which no manifests are at hand.
+  - What belongs to a component that the release, or else the cluster, lacks is not needed there.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.carrier

@@ -344,6 +344,9 @@ def test_migration_info_needs_no_release_to_tell_who_still_needs_what() -> None:
         told = someone.migration_info(ids=["logging/looks", "kiali/homeless"])
     after = {one["id"]: one for one in told["migrations"]}
     assert after["kiali/homeless"]["verdict"] == "not_needed"
+    someone.materials.named, someone.materials.unreadable = True, False
+    [homeless] = someone.migration_info(ids=["kiali/homeless"])["migrations"]
+    assert homeless["evidence"] == "the release has no component kiali"
     count = len(someone.component_info(names=["logging"])["components"][0]["objects"])
     assert after["logging/looks"]["evidence"] == f"kyma-system 0 {count} 2.9"
     assert (after["logging/looks"]["overdue"], after["kiali/homeless"]["overdue"]) == (True, False)

@@ -37,8 +37,9 @@ def migration_info(task: Task) -> Result:
     named = task.materials.has_release
     migrating = migrating_of(task, task.cluster) if named else over_deployed(task)
     wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
-    # What nothing is deployed of doesn't take part; its check may rely on what it would find.
-    asked = [one for one in wanted if named or one.component in (GLOBAL, *migrating.setting.components)]
+    # What belongs to no component doesn't take part; its check may rely on what it would find.
+    asked = [one for one in wanted if one.component in (GLOBAL, *migrating.setting.components)]
+    nobody = "the release" if named else "the cluster"
     verdicts = {one.id: one for one in migrating.check_these(asked, SharedReads(task.cluster))}
     late = overdue(wanted, migrating.setting.release)
     runs = read_runs(task.cluster)
@@ -46,7 +47,7 @@ def migration_info(task: Task) -> Result:
         "changed": False,
         "migrations": [
             {
-                **(verdicts.get(one.id()) or _of_nothing(one)).as_result(),
+                **(verdicts.get(one.id()) or _of_nothing(one, nobody)).as_result(),
                 "description": (one.__doc__ or "").strip().splitlines()[0],
                 "remove_in": one.remove_in,
                 "keep": one.keep,
@@ -72,8 +73,8 @@ def _no_manifests(_component: str) -> Sequence[Object]:
     return ()
 
 
-def _of_nothing(migration: type[Migration]) -> CheckResult:
-    evidence = f"the cluster has no component {migration.component}"
+def _of_nothing(migration: type[Migration], nobody: str) -> CheckResult:
+    evidence = f"{nobody} has no component {migration.component}"
     return CheckResult(
         migration.id(),
         migration.component,
