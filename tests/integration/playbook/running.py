@@ -165,24 +165,22 @@ class Playbook:
 
         ``watch`` is called with every line as it comes.
         """
-        given = {"kyma_release": str(release), **{f"kyma_{name}": value for name, value in variables.items()}}
-        with self._audit.recorded() as requests:
-            outcome = self._run([self._book, "-e", json.dumps(given), *arguments], watch)
-        outcome.requests += requests
-        return outcome
+        return self._call(self._book, arguments, {"release": str(release), **variables}, watch)
 
-    def delete(self, *arguments: str, **variables: Any) -> Outcome:
-        """Delete what was deployed."""
-        return self._call(DELETING_PLAYBOOK, arguments, variables)
+    def delete(self, *arguments: str, watch: Watch = lambda _line, _it: None, **variables: Any) -> Outcome:
+        """Delete what was deployed; the arguments are those of :meth:`deploy`."""
+        return self._call(DELETING_PLAYBOOK, arguments, variables, watch)
 
     def undo(self, *arguments: str, **variables: Any) -> Outcome:
         """Undo migrations."""
-        return self._call(UNDOING_PLAYBOOK, arguments, variables)
+        return self._call(UNDOING_PLAYBOOK, arguments, variables, lambda _line, _it: None)
 
-    def _call(self, book: str, arguments: Sequence[str], variables: Mapping[str, Any]) -> Outcome:
+    def _call(
+        self, book: str, arguments: Sequence[str], variables: Mapping[str, Any], watch: Watch
+    ) -> Outcome:
         given = {f"kyma_{name}": value for name, value in variables.items()}
         with self._audit.recorded() as requests:
-            outcome = self._run([book, "-e", json.dumps(given), *arguments], lambda _line, _it: None)
+            outcome = self._run([book, "-e", json.dumps(given), *arguments], watch)
         outcome.requests += requests
         return outcome
 
