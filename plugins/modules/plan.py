@@ -186,12 +186,6 @@ plan:
     needed:
       description: Whether there is anything to do.
       type: bool
-    global_pre:
-      description: Whether global migrations are needed before the components.
-      type: bool
-    global_post:
-      description: Whether global migrations may be needed after the components.
-      type: bool
     components:
       description: What would happen to each component.
       type: list
@@ -372,9 +366,25 @@ plan:
       type: list
       elements: list
     stages:
-      description: The tasks in which that would happen, each with the role and its components.
+      description: The tasks in which that would happen, one after the other.
       type: list
       elements: dict
+      contains:
+        tasks:
+          description:
+            - The tasks of the role. V(main) deploys, V(prune) removes what the release no longer has,
+              V(migrate) runs global migrations.
+          type: str
+        role:
+          description: The role of the components' own. Empty for the role C(kyma_component).
+          type: str
+        components:
+          description: The components that are worked on.
+          type: list
+          elements: str
+        phase:
+          description: V(pre) or V(post), the phase of the migrations. Empty otherwise.
+          type: str
     blockers:
       description: Why the deployment can't begin.
       type: list

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
@@ -229,7 +230,7 @@ class Plan:
         migrations: all that were asked.
         prune: names of components of which something goes once everything is healthy.
         waves: names of components, in the order in which they are worked on.
-        stages: in which tasks that happens.
+        stages: which components are deployed together in one task, and by which role.
         blockers: why it must not begin; all of them.
         basis: the cluster's records that the plan saw, as :func:`~.records.basis_of` has them.
         searched: the folders in which migrations were searched.
@@ -272,9 +273,24 @@ class Plan:
             or any(migration.verdict == "needed" for migration in self.migrations)
         )
 
-    def global_migrations(self, phase: str) -> bool:
-        """Whether there are migrations of the whole deployment in a phase."""
-        return any(m.component == "global" and m.phase == phase for m in self.migrations)
+    def _tasks(self) -> list[dict[str, Any]]:
+        """What the tasks of the role ``kyma`` do, one after the other; nothing where nothing is needed.
+
+        What is pruned goes before the global migrations after, which only run where all of this succeeded,
+        and then see the release as it stays.
+        """
+        if not self.needed:
+            return []
+        return [
+            *self._global_migrations("pre"),
+            *(_task("main", stage.components, role=stage.role) for stage in self.stages),
+            *([_task("prune", self.prune)] if self.prune else []),
+            *self._global_migrations("post"),
+        ]
+
+    def _global_migrations(self, phase: str) -> list[dict[str, Any]]:
+        found = any(one.component == GLOBAL and one.phase == phase for one in self.migrations)
+        return [_task("migrate", [GLOBAL], phase=phase)] if found else []
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in the result of the task ``plan``, and as the task ``run`` takes it."""
@@ -285,13 +301,11 @@ class Plan:
             "digest": self.digest,
             "basis": self.basis,
             "needed": self.needed,
-            "global_pre": self.global_migrations("pre"),
-            "global_post": self.global_migrations("post"),
             "components": [component.as_result() for component in self.components],
             "migrations": [migration.as_result() for migration in self.migrations],
             "prune": list(self.prune),
             "waves": [list(wave) for wave in self.waves],
-            "stages": [{"role": stage.role, "components": list(stage.components)} for stage in self.stages],
+            "stages": self._tasks(),
             "blockers": [str(blocker) for blocker in self.blockers],
             "searched": list(self.searched),
             "noted": self._noted(),
@@ -342,6 +356,10 @@ class Plan:
 
 
 _HEADERS = ("before_header", "after_header")
+
+
+def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str = "") -> dict[str, Any]:
+    return {"tasks": tasks, "role": role, "components": list(components), "phase": phase}
 
 
 def with_later_changes(

@@ -175,14 +175,12 @@ class Deployer:
         if begun.get("failed"):
             return begun
         name = begun["run"]
-        if what["global_pre"]:
-            self.migrate(name, "pre")
         for stage in what["stages"]:
-            self.task(component.DEFINITION, names=stage["components"], run=name)
-        if what["prune"]:
-            self.task(component.DEFINITION, names=what["prune"], run=name, state="pruned")
-        if what["global_post"]:
-            self.migrate(name, "post")
+            if stage["tasks"] == "migrate":
+                self.migrate(name, stage["phase"])
+            else:
+                state = {"main": "present", "prune": "pruned"}[stage["tasks"]]
+                self.task(component.DEFINITION, names=stage["components"], run=name, state=state)
         return self.task(run.DEFINITION, state="finished", run=name)
 
     def migrate(self, run_name: str, phase: str) -> Result:

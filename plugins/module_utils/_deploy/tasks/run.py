@@ -135,7 +135,7 @@ def _begin(task: Task) -> Result:
         )
     _bring_definitions(task.cluster)
     name = new_run_name()
-    taking_part = [name for stage in plan["stages"] for name in stage["components"]]
+    taking_part = [name for wave in plan["waves"] for name in wave]
     spec = {
         "action": DEPLOY,
         "version": plan["version"],
