@@ -87,6 +87,9 @@ class Write:
         """
         new = self._normal(obj)
         ref = ref_of(new)
+        if obj["metadata"].get("resourceVersion"):
+            message = "resourceVersion should not be set on objects to be created"
+            raise api_error(f"create {ref}", 500, {"message": message})
         if self.kind.has_status:
             new.pop("status", None)
         new = self._completed(new)

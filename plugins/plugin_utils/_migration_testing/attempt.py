@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -48,6 +48,7 @@ class Surroundings:
         release, profile, variables: as in :class:`~..migration.Context`.
         seconds: how long a step may take.
         waits: whether sleeps take time; else they are skipped, and count against the migration's timeout.
+        on_sleep: called where a sleep is skipped.
     """
 
     components: Mapping[str, Component]
@@ -56,6 +57,7 @@ class Surroundings:
     variables: Mapping[str, Any]
     seconds: float
     waits: bool
+    on_sleep: Callable[[], None] = lambda: None
 
 
 @dataclass
@@ -205,6 +207,7 @@ def _context(ctx: Context, attempt: Attempt, around: Surroundings, timeout: floa
         ctx.sleep(0.0)
         attempt.recording.must_live()
         slept += seconds
+        around.on_sleep()
         if slept > timeout:
             raise Overslept(
                 f"it slept for longer than its timeout of {timeout:g} s, waiting for something that nobody "

@@ -109,6 +109,11 @@ class Case:
         only_stays = versions_of(self.stays).keys() - versions_of(self.after).keys()
         return read(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
 
+    def being_deleted(self, cluster: Cluster) -> list[str]:
+        """What of this is on its way, and not gone yet."""
+        found = (cluster.get(at, ref.kind, ref.name, ref.namespace) for ref, at in self._versions.items())
+        return [obj["metadata"]["name"] for obj in found if obj and obj["metadata"].get("deletionTimestamp")]
+
     def staying(self, cluster: Cluster) -> State:
         """The objects that have to stay, as they are now."""
         return read(cluster, versions_of(self.stays))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import cast
 
@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validat
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
     Attempt,
+    attempted,
     checked,
     undone,
 )
@@ -27,6 +28,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
     Fault,
     told,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.slow_deletions import (
+    Going,
+    SlowlyDeletingCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import State, replaced
 
@@ -51,7 +56,7 @@ class Proof:
 def valid(case: Case) -> Problems:
     """The class says of itself what it has to."""
     # It stands alone here: whether those are there that it waits for shows where all migrations are loaded.
-    alone = cast(
+    alone: type[Migration] = cast(
         "type[Migration]",
         type(case.migration.__name__, (case.migration,), {"after": (), "__doc__": case.migration.__doc__}),
     )
@@ -157,16 +162,33 @@ def repeats_nothing(case: Case) -> Problems:
         )
 
 
+def has_patience_with_deletions(case: Case) -> Problems:
+    """It is done although deletions go on for a while, as they do on a real API server."""
+    undisturbed, _state = case.undisturbed
+    if case.server.waits or undisturbed.error or undisturbed.verdicts[-1].state != "not_needed":
+        return
+    going = Going()
+    cluster = SlowlyDeletingCluster(case.start(), going)
+    around = replace(case.around, on_sleep=going.end)
+    attempt = attempted(case.migration, cluster, around)
+    last = attempt.verdicts[-1]
+    if attempt.error or last.state != "not_needed":
+        said = attempt.error or f"check said {last.state} ({last.evidence!r}) after run"
+        yield (
+            f"a real API server takes a while to delete {', '.join(map(str, going.ever))}, which has a "
+            f"deletionTimestamp meanwhile; then {said}. Let check take what is being deleted for gone, and "
+            f"let run wait by ctx.sleep before it makes an object of the same name"
+        )
+
+
 def survives_being_killed(case: Case) -> Problems:
     """Killed at each of its calls, before or after its effect, and run again, it gets where it has to."""
-    for fault in (Fault.KILLED_BEFORE, Fault.KILLED_AFTER):
-        yield from _first_of(case, fault)
+    return _first_harm(case, Fault.KILLED_BEFORE, Fault.KILLED_AFTER)
 
 
 def survives_errors(case: Case) -> Problems:
     """With an error at each of its calls, before or after its effect, and run again, it gets there, too."""
-    for fault in (Fault.REFUSED, Fault.ANSWER_LOST):
-        yield from _first_of(case, fault)
+    return _first_harm(case, Fault.REFUSED, Fault.ANSWER_LOST)
 
 
 def remembers_nothing(case: Case) -> Problems:
@@ -205,6 +227,7 @@ def can_be_undone(case: Case) -> Problems:
         return
     cluster, journal = case.start(), JournalInMemory()
     case.attempt(cluster, journal=journal)
+    case.server.eventually(lambda: case.being_deleted(cluster))
     report, error = undone(migration, cluster, case.around, journal.entries)
     if error:
         yield f"its own undo failed: {error}"
@@ -226,6 +249,7 @@ PROOFS = (
     Proof("what stays, stays", keeps_what_stays),
     Proof("check says not_needed once there", ends_not_needed),
     Proof("a second run changes nothing", repeats_nothing),
+    Proof("it has patience with deletions", has_patience_with_deletions),
     Proof("killed and run again, it gets there", survives_being_killed),
     Proof("after an error and run again, it gets there", survives_errors),
     Proof("it remembers nothing", remembers_nothing),
@@ -234,18 +258,18 @@ PROOFS = (
 )
 
 
-def _first_of(case: Case, fault: Fault) -> Problems:
-    """The first call at which a fault does harm."""
+def _first_harm(case: Case, *faults: Fault) -> Problems:
+    """The first call at which one of these faults does harm: what is behind it is mostly the same mistake."""
     _attempt, reached = case.undisturbed
     for number in count(1):
-        cluster = case.start()
-        struck = case.attempt(cluster, fault=fault, fault_at=number)
-        if not struck.recording.hit:
-            return
-        problem = _harm_of(case, cluster, struck, reached)
-        if problem:
-            yield f"{fault} {struck.recording.told(number)}: {problem}"
-            return
+        for fault in faults:
+            cluster = case.start()
+            struck = case.attempt(cluster, fault=fault, fault_at=number)
+            if not struck.recording.hit:
+                return
+            if problem := _harm_of(case, cluster, struck, reached):
+                yield f"{fault} {struck.recording.told(number)}: {problem}"
+                return
 
 
 def _harm_of(case: Case, cluster: Cluster, struck: Attempt, reached: State) -> str:

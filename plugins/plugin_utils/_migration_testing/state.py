@@ -97,13 +97,25 @@ def incomplete(objects: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]
 def _field_differences(
     ref: Ref, found: Object, wanted: Object, name: str, ignored: Collection[str]
 ) -> Iterator[str]:
-    for path, value, other in changed_values(_comparable(found), _comparable(wanted)):
+    for path, value, other in _leaves(changed_values(_comparable(found), _comparable(wanted))):
         if path == "apiVersion" or _is_ignored(ref.kind, path, ignored):
             continue
         if ref.kind == "Secret" and path.startswith(("data", "stringData")):
             yield f"{ref}: {path} differs from {name} (the value of a Secret is not shown)"
         else:
             yield f"{ref}: {path} is {_told(value)}, and {name} has {_told(other, 'none')}"
+
+
+def _leaves(changes: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any, Any]]:
+    """The fields themselves, where a map of them is on one side alone."""
+    for path, value, other in changes:
+        present, absent = (other, value) if value is None else (value, other)
+        if absent is None and isinstance(present, dict) and present:
+            sides = ((None, one) if value is None else (one, None) for one in present.values())
+            named = zip((f"{path}.{name}" for name in present), sides, strict=True)
+            yield from _leaves((name, *both) for name, both in named)
+        else:
+            yield path, value, other
 
 
 def _comparable(obj: Object) -> Object:

@@ -592,6 +592,15 @@ def _unless_forbidden(call: Callable[[], Object]) -> Object | None:
         return None
 
 
+class TestCreation:
+    def test_what_was_read_is_not_created_as_it_is(self, cluster: Cluster, place: str) -> None:
+        read = cluster.create(config_map(place))
+        read["metadata"]["name"] = "b"
+        error = refusal(ApiError, lambda: cluster.create(read))
+        assert (error.status, error.reason) == (500, "")
+        assert error.api_message == "resourceVersion should not be set on objects to be created"
+
+
 class TestDeletion:
     def test_of_nothing(self, cluster: Cluster, place: str) -> None:
         assert cluster.delete("v1", "ConfigMap", "a", place) is False

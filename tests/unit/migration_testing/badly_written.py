@@ -228,6 +228,16 @@ class CannotBeRehearsed(MoveToken):
             super().forget(ctx)
 
 
+class HasNoPatience(MoveToken):
+    """The token is in a Secret, and the ConfigMap is another one."""
+
+    def run(self, ctx: Context) -> None:
+        data = self.settings(ctx)
+        if "token" in data:
+            ctx.cluster.apply(secret(token=data["token"]))
+            ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP, propagation="Orphan")
+
+
 class TakesMoreWithIt(MoveToken):
     """The token is in a Secret, and the cache is gone, with what belongs to it."""
 
