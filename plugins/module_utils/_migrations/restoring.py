@@ -195,22 +195,27 @@ def back_by_field(before: Object, after: Object, now: Object, shapes: Shapes, *,
     back: dict[Field, Any] = {}
     kept: list[Field] = []
     as_was: list[Field] = []
+    emptied: list[Field] = []
     for field in {**then, **wrote}:
         was, became, found = (values.get(field, _ABSENT) for values in (then, wrote, live))
         if was == became:
             continue
         if found == was:
             as_was.append(field)
-        elif _is_empty(was):
-            # It comes back by itself when nothing is left in it.
-            back[field] = was
+        elif found is _ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
+            # What is in it is told by itself; it is only to stay when nothing is left in it.
+            emptied += [field] if _is_empty(was) else []
         elif found == became or force:
             back[field] = was
-        elif not (_is_empty(became) and found is _ABSENT):
+        else:
             kept.append(field)
     if not force:
         _keep_items_whole(back, live, kept)
+    _leave_lost_items(back, live, kept)
     content = _with(now, back, then)
+    for field in emptied:
+        if not _is_lost(field, {**live, **back}) and _at(content, field) is _ABSENT:
+            _put(content, field, then[field])
     changed = values_of(content, shapes)
     # A map that stays, as others have put something into it, did not go back.
     fields = [field for field in back if changed.get(field, _ABSENT) != live.get(field, _ABSENT)]
@@ -219,6 +224,24 @@ def back_by_field(before: Object, after: Object, now: Object, shapes: Shapes, *,
 
 def _is_empty(value: Any) -> bool:
     return isinstance(value, (dict, list)) and not value
+
+
+def _is_filled(field: Field, *objects: Mapping[Field, Any]) -> bool:
+    """Whether an object has something in this map or list."""
+    return any(other[: len(field)] == field and other != field for values in objects for other in values)
+
+
+def _leave_lost_items(back: dict[Field, Any], live: Mapping[Field, Any], kept: list[Field]) -> None:
+    """What was in an item of a list that is gone since can't come back without it."""
+    for field in [field for field, value in back.items() if value is not _ABSENT]:
+        if _is_lost(field, {**live, **back}):
+            del back[field]
+            kept.append(field)
+
+
+def _is_lost(field: Field, present: Mapping[Field, Any]) -> bool:
+    above = (field[:length] for length in range(1, len(field)))
+    return any(_is_item(one[-1]) and present.get(one, _ABSENT) is _ABSENT for one in above)
 
 
 def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], kept: list[Field]) -> None:
@@ -275,8 +298,7 @@ def _put(node: Any, field: Field, value: Any) -> None:
             node.append(json.loads(element[2:]))
         return
     if not inside:
-        if not (_is_empty(value) and isinstance(child, (dict, list))):
-            _set(node, element, copied(value))
+        _set(node, element, copied(value))
         return
     if child is _ABSENT:
         child = _set(node, element, {} if inside[0].startswith("f:") else [])
@@ -305,11 +327,15 @@ def _member(node: Any, element: str) -> Any:
     return next((item for item in node if as_json(item) == rest), _ABSENT)
 
 
+def _at(node: Any, field: Field) -> Any:
+    for element in field:
+        node = _member(node, element)
+    return node
+
+
 def _sort(obj: Object, path: Field, order: list[str]) -> None:
     """Let the items of a list stand in an order again; what is not in it comes last."""
-    items: Any = obj
-    for element in path:
-        items = _member(items, element)
+    items = _at(obj, path)
     if isinstance(items, list) and order and _is_item(order[0]):
         keys = tuple(json.loads(order[0][2:]))
         known = {element: place for place, element in enumerate(order)}
