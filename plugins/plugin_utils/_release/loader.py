@@ -5,21 +5,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
     Problem,
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
@@ -30,19 +24,15 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_
     ComponentList,
     parse_component_list,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.content_source import (
-    source_of,
-    source_of_files,
-)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.contents import Contents
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.findings import Findings
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import helm_version
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, layout_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.profiles import choose_profile
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
     Declared,
     parse_release_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.rendering import Renderer, read_files
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source, open_source
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
@@ -115,26 +105,25 @@ class _Loading:
     ) -> None:
         self._request = request
         self._source = source
-        self._kept = kept or {}
-        self._there = there
         self._layout = layout_of(source.root)
-        self._problems: list[Problem] = []
-        self._warnings: list[str] = []
+        self._findings = Findings()
+        self._contents = Contents(
+            source, self._layout, request.helm_binary, self._findings, kept or {}, there
+        )
 
     def release(self, digest: str) -> Release:
-        declared = self._attempt(self._declared, Declared())
-        version = self._attempt(lambda: self._version(declared.version), "")
-        values = self._attempt(
+        declared = self._findings.attempt(self._declared, Declared())
+        version = self._findings.attempt(lambda: self._version(declared.version), "")
+        values = self._findings.attempt(
             lambda: read_user_values(self._request.values_files, self._request.overrides), UserValues()
         )
-        crds = self._attempt(self._crds, Content(()))
-        listed = self._attempt(self._components, None)
-        profile = self._attempt(lambda: self._profile(listed), None) if listed else None
+        crds = self._findings.attempt(self._contents.crds, Content(()))
+        listed = self._findings.attempt(self._components, None)
+        profile = self._findings.attempt(lambda: self._profile(listed), None) if listed else None
         if listed is None or profile is None:
-            raise ReleaseError(self._problems)
+            raise ReleaseError(self._findings.problems)
         content, crds = self._content(listed, profile, values, crds)
-        if self._problems:
-            raise ReleaseError(self._problems)
+        self._findings.refuse()
         return Release(
             version=version,
             digest=digest,
@@ -145,7 +134,7 @@ class _Loading:
             crds=crds,
             upgrades_from=declared.upgrades_from,
             kubernetes=declared.kubernetes,
-            warnings=tuple(self._warnings),
+            warnings=tuple(self._findings.warnings),
         )
 
     def component(self, name: str) -> Content:
@@ -153,28 +142,20 @@ class _Loading:
         entry = next((entry for entry in listed.entries if entry.name == name), None) if listed else None
         if listed is None or entry is None:
             raise refusal(f"the release has no component {name}", self._source.label)
-        found = self._attempt(lambda: dict(self._found([entry], self._profile(listed))).get(name), None)
+        found = self._findings.attempt(
+            lambda: dict(self._found([entry], self._profile(listed))).get(name), None
+        )
         content = Content(())
         if found:
             values = read_user_values(self._request.values_files, self._request.overrides)
-            served = self._served(self.crds()) if isinstance(found, Chart) else ()
-            content = self._taken(self._renderer(values, served).render(entry, found)(), content)
-        if self._problems:
-            raise ReleaseError(self._problems)
+            content = self._contents.of_one(entry, found, values)
+        self._findings.refuse()
         return content
 
     def crds(self) -> Content:
-        content = self._read_crds(Content((), is_read=False))
-        if self._problems:
-            raise ReleaseError(self._problems)
+        content = self._contents.read_crds(Content((), is_read=False))
+        self._findings.refuse()
         return content
-
-    def _attempt(self, step: Callable[[], Answer], otherwise: Answer) -> Answer:
-        try:
-            return step()
-        except ReleaseError as error:
-            self._problems += error.problems
-            return otherwise
 
     def _declared(self) -> Declared:
         path = self._layout.release_file()
@@ -210,84 +191,17 @@ class _Loading:
     def _profile(self, listed: ComponentList) -> str:
         return choose_profile(self._layout, listed.entries, self._request.profile, self._source.label)
 
-    def _crds(self) -> Content:
-        """The CRDs, read only if they have to be."""
-        if self._there is not None and self._there.crds.is_read:
-            return self._there.crds
-        source = source_of_files(self._layout.crd_files())
-        unread = Content((), source=source.digest, has_namespaces=source.has_namespaces, is_read=False)
-        return unread if self._kept else self._read_crds(unread)
-
-    def _read_crds(self, crds: Content) -> Content:
-        if crds.is_read:
-            return crds
-        return self._taken(read_files(self._layout.crd_files(), self._source), crds)
-
     def _content(
         self, listed: ComponentList, profile: str, values: UserValues, crds: Content
     ) -> tuple[dict[str, Content], Content]:
         found = dict(self._found(listed.entries, profile))
         charts = {name for name, content in found.items() if isinstance(content, Chart)}
         names = {entry.name for entry in listed.entries}
-        self._problems += values.problems(charts, names - charts)
-        self._warnings += values.warnings(names)
+        self._findings.problems += values.problems(charts, names - charts)
+        self._findings.warnings += values.warnings(names)
         entries = [entry for entry in listed.entries if entry.name in found]
-        rendered, crds = self._rendered(entries, found, values, crds)
+        rendered, crds = self._contents.of_all(entries, found, values, crds)
         return {entry.name: rendered[entry.name] for entry in entries if entry.name in rendered}, crds
-
-    def _rendered(
-        self,
-        entries: Sequence[ComponentEntry],
-        found: Mapping[str, Found],
-        values: UserValues,
-        crds: Content,
-    ) -> tuple[dict[str, Content], Content]:
-        """Content by component, and the CRDs, which were read if a chart has to know what is served."""
-        contents = self._there_already(entries)
-        rest = [entry for entry in entries if entry.name not in contents]
-        unread = {
-            entry.name: content
-            for entry in rest
-            if (content := self._attempt(partial(self._unread, entry, found, values, crds), None))
-        }
-        contents |= {name: one for name, one in unread.items() if self._kept.get(name) == one.source != ""}
-        rest = [entry for entry in rest if entry.name in unread and entry.name not in contents]
-        served: Sequence[str] = ()
-        if any(isinstance(found[entry.name], Chart) for entry in rest):
-            crds = self._read_crds(crds)
-            served = self._served(crds)
-        renderer = self._renderer(values, served)
-        readings = side_by_side(
-            lambda entry: renderer.render(entry, found[entry.name]),
-            rest,
-            threads=2 * (os.cpu_count() or 1),
-        )
-        for entry, read in zip(rest, readings, strict=True):
-            contents[entry.name] = self._taken(read(), unread[entry.name])
-        return contents, crds
-
-    def _renderer(self, values: UserValues, served: Sequence[str]) -> Renderer:
-        return Renderer(self._source, values, served, self._request.helm_binary)
-
-    @staticmethod
-    def _served(crds: Content) -> Sequence[str]:
-        return sorted(set(served_by(crds.objects)))
-
-    def _there_already(self, entries: Sequence[ComponentEntry]) -> dict[str, Content]:
-        there = self._there.content if self._there is not None else {}
-        return {e.name: there[e.name] for e in entries if e.name in there and there[e.name].is_read}
-
-    def _unread(
-        self, entry: ComponentEntry, found: Mapping[str, Found], values: UserValues, crds: Content
-    ) -> Content:
-        source = source_of(
-            entry,
-            found[entry.name],
-            values=values.for_component(entry.name),
-            crds=crds.source,
-            helm_version=lambda: helm_version(self._request.helm_binary),
-        )
-        return Content((), source=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 
     def _found(self, entries: Iterable[ComponentEntry], profile: str) -> Iterator[tuple[str, Found]]:
         for entry in entries:
@@ -297,30 +211,11 @@ class _Loading:
                 continue
             places = self._layout.places(entry.name, profile, entry.source)
             looked = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
-            self._problems.append(
+            self._findings.problems.append(
                 Problem(
                     f"the component {entry.name} has no content; looked for: {looked}", self._source.label
                 )
             )
 
-    def _taken(self, collected: Collected, unread: Content) -> Content:
-        self._problems += collected.problems
-        self._warnings += collected.warnings
-        return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)
-
     def _text(self, path: Path) -> str:
         return read_text(path, self._source.show(path))
-
-
-def served_by(objects: Iterable[Object]) -> Iterator[str]:
-    """What the CRDs among some objects will have served, as Helm's ``--api-versions`` takes it."""
-    for crd in objects:
-        if (
-            crd["kind"] == "CustomResourceDefinition"
-            and group_of(crd["apiVersion"]) == "apiextensions.k8s.io"
-        ):
-            spec = crd.get("spec") or {}
-            for version in spec.get("versions") or ():
-                if version.get("served"):
-                    yield f"{spec['group']}/{version['name']}"
-                    yield f"{spec['group']}/{version['name']}/{spec['names']['kind']}"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release, served_by
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.contents import served_by
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from .conftest import Write
 
@@ -160,7 +161,7 @@ def test_what_crds_will_have_served() -> None:
             "versions": [{"name": "v1", "served": True}, {"name": "v0", "served": False}],
         },
     }
-    assert list(served_by([crd, {"apiVersion": "v1", "kind": "Secret"}])) == ["x.io/v1", "x.io/v1/A"]
+    assert served_by([crd, {"apiVersion": "v1", "kind": "Secret"}]) == ["x.io/v1", "x.io/v1/A"]
 
 
 def test_what_a_release_says_of_itself(write: Write) -> None:
