@@ -14,10 +14,10 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Reaction
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
     ApiServer,
+    BadTest,
     InMemory,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 __all__ = [
     "ApiServer",
+    "BadTest",
     "Disproved",
     "InMemory",
     "MemoryCluster",
@@ -47,10 +48,6 @@ __all__ = [
 
 class Disproved(AssertionError):
     """A migration does not keep what it promises; the message says which promise, at which call, and how."""
-
-
-class BadTest(LifecycleError):
-    """The states that a test gives can't be tested with."""
 
 
 def assert_migration(

@@ -8,8 +8,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    built_in_kinds,
+    defined_kinds,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+class BadTest(LifecycleError):
+    """The states that a test gives can't be tested with."""
 
 
 class ApiServer(ABC):
@@ -51,6 +65,16 @@ class InMemory(ApiServer):
     """A new cluster in memory each time: milliseconds."""
 
     def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
+        kinds = {**built_in_kinds(), **defined_kinds([*crds, *objects])}
+        for obj in objects:
+            kind = kinds.get((obj["apiVersion"], obj["kind"]))
+            if kind is None:
+                raise BadTest(
+                    f"{ref_of(obj)}: not every cluster serves {obj['kind']} in {obj['apiVersion']}, so the "
+                    f"test has to give its CustomResourceDefinition in `crds`"
+                )
+            if kind.resource.namespaced and not obj["metadata"].get("namespace"):
+                raise BadTest(f"{ref_of(obj)} lives in a namespace, and the test has to say in which")
         return MemoryCluster(*crds, *objects)
 
     def note(self, written: Mapping[Ref, str]) -> None:

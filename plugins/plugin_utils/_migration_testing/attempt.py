@@ -126,7 +126,10 @@ def attempted(
         [watched], replace(_setting(cluster, around), rehearsal=rehearsal, journal=journal)
     )
     attempt.in_time = outcome.state != TIMEOUT
-    if outcome.state == TIMEOUT or not (attempt.verdicts or unasked):
+    if not attempt.in_time:
+        seconds = min(around.seconds, float(migration.timeout))
+        _note_failure(attempt, f"it did not end within {seconds:g} s, and was given up")
+    elif not (attempt.verdicts or unasked):
         _note_failure(attempt, outcome.error)
     return attempt
 

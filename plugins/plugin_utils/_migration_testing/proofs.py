@@ -74,7 +74,7 @@ def check_only_reads(case: Case) -> Problems:
                     f"on `{name}`, check made {attempt.recording.told(number)}: a check only reads; "
                     f"what changes the cluster belongs into run"
                 )
-                break
+                return
 
 
 def check_is_cheap(case: Case) -> Problems:
