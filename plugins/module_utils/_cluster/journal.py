@@ -222,10 +222,9 @@ class JournalingCluster(ClusterWrapper):
         if dry_run:
             return write(None)
         entry = self._entry("patch", api_version, kind, {"name": name, "namespace": namespace})
-        foretelling = subresource in ("", STATUS)
         return self._changed(
             replace(entry, subresource=subresource),
-            foretell=lambda before: _patched(before, patch) if before and foretelling else before,
+            foretell=lambda before: _patched(before, patch) if before else None,
             write=write,
         )
 

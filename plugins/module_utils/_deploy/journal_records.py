@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
     merge_patch_between,
@@ -55,7 +56,12 @@ class RunJournal(Journal):
         """See Journal."""
         name = f"{self._run}-{entry.sequence:x}-{secrets.token_hex(2)}"
         kept = replace(entry, run=self._run, by=self._by, name=name)
-        self._keep(kept)
+        try:
+            self._keep(kept)
+        except ClusterError as error:
+            raise ClusterError(
+                f"{entry.ref} was not written, as how it was before could not be journaled: {error}"
+            ) from error
         return kept
 
     def settle(self, entry: JournalEntry) -> None:

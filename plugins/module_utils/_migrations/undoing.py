@@ -184,7 +184,7 @@ class _Restoration:
             if entry.verb == "exec":
                 found.irreversible.append("a command was run in it: what that has done is not known")
                 continue
-            if entry.before == entry.after:
+            if entry.before is None and entry.after is None:
                 found.reasons.append("what was written is not kept any more")
                 continue
             restored = take_back(entry, state, served.shapes, force=self._force)

@@ -345,6 +345,21 @@ def test_what_can_t_be_loaded_does_not_stop_an_undo() -> None:
     assert "/x.py:1: SyntaxError" in result["warnings"][0]
 
 
+def test_what_can_t_be_journaled_is_not_written() -> None:
+    someone = deployer(kyma())
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.classes = (GrowsVolumes,)
+    memory(someone).seed(seeded("volume", size="10"))
+    memory(someone).fail_when(lambda request: request.ref.kind == "JournalEntry", Unreachable("no route"))
+    failed = someone.deploy()
+    assert failed["failed"]
+    assert (
+        "logging/grows-volumes: ConfigMap default/volume was not written, as how it was before could not be"
+        " journaled: no route"
+    ) in failed["msg"]
+    assert size(someone) == "10"
+
+
 def test_what_fails_is_told_and_can_be_tried_again() -> None:
     someone = migrated()
     cluster = memory(someone)

@@ -236,6 +236,30 @@ def test_an_object_that_others_have_put_something_into_is_not_deleted() -> None:
     assert scene.undo_one().state == "deleted"
 
 
+def test_a_status_goes_back_by_itself() -> None:
+    scene = Scene({**deployment(a="1"), "status": {"replicas": 1}})
+    for change in ({"replicas": 2}, {"readyReplicas": 1}):
+        scene.migrating.patch(
+            "apps/v1", "Deployment", "x", "default", {"status": change}, subresource="status"
+        )
+    one = scene.undo_one()
+    assert (one.fields, one.complete) == (("status.readyReplicas", "status.replicas"), True)
+    live = scene.live.get("apps/v1", "Deployment", "x", "default")
+    assert live
+    assert live["status"] == {"replicas": 1}
+
+
+def test_what_controllers_write_into_a_status_is_nobody_s_change() -> None:
+    scene = Scene({**deployment(a="1"), "status": {"replicas": 1}})
+    scene.migrating.patch("apps/v1", "Deployment", "x", "default", {"spec": {"replicas": 3}})
+    status = {"status": {"replicas": 3}}
+    scene.by_hand.patch("apps/v1", "Deployment", "x", "default", status, subresource="status")
+    assert scene.undo_one().fields == ("spec.replicas",)
+    live = scene.live.get("apps/v1", "Deployment", "x", "default")
+    assert live
+    assert live["status"] == {"replicas": 3}
+
+
 def test_a_service_comes_back_without_its_addresses_and_says_so() -> None:
     service: Object = {
         "apiVersion": "v1",
