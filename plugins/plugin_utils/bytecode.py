@@ -16,6 +16,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
 from types import ModuleType
 
+from ansible.utils.collection_loader import AnsibleCollectionConfig
+
 OURS = (
     "ansible_collections.kyma.lifecycle.plugins.module_utils.",
     "ansible_collections.kyma.lifecycle.plugins.plugin_utils.",
@@ -46,6 +48,9 @@ class CachedModules(MetaPathFinder):
 
 
 def use_cached_bytecode() -> None:
-    """Import this collection's modules from their cached bytecode from now on."""
-    if not any(isinstance(finder, CachedModules) for finder in sys.meta_path):
+    """Import this collection's modules from their cached bytecode from now on.
+
+    Only where Ansible's loader is the first to be asked: who has put another one before it wants to decide.
+    """
+    if sys.meta_path[0] is AnsibleCollectionConfig.collection_finder:
         sys.meta_path.insert(0, CachedModules())

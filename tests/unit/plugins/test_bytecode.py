@@ -6,10 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 import ansible_collections.kyma.lifecycle.plugins as plugins
 import pytest
+from ansible.utils.collection_loader import AnsibleCollectionConfig
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.bytecode import (
     CachedModules,
     use_cached_bytecode,
@@ -42,12 +44,25 @@ def test_packages_what_is_missing_and_what_is_not_ours_are_left_to_others(name: 
     assert CachedModules().find_spec(name, None) is None
 
 
-def test_it_is_there_once_and_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "meta_path", [f for f in sys.meta_path if not isinstance(f, CachedModules)])
+class Finder(MetaPathFinder):
+    """Something that finds modules."""
+
+
+def test_it_is_asked_before_ansible_s_loader_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ansible_s = Finder()
+    monkeypatch.setattr(AnsibleCollectionConfig, "_collection_finder", ansible_s)
+    monkeypatch.setattr(sys, "meta_path", [ansible_s, *sys.meta_path])
     use_cached_bytecode()
     use_cached_bytecode()
-    assert [isinstance(finder, CachedModules) for finder in sys.meta_path].index(True) == 0
-    assert sum(isinstance(finder, CachedModules) for finder in sys.meta_path) == 1
+    assert [isinstance(finder, CachedModules) for finder in sys.meta_path[:2]] == [True, False]
+
+
+def test_who_stands_before_ansible_s_loader_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    ansible_s, restricting = Finder(), Finder()
+    monkeypatch.setattr(AnsibleCollectionConfig, "_collection_finder", ansible_s)
+    monkeypatch.setattr(sys, "meta_path", [restricting, ansible_s, *sys.meta_path])
+    use_cached_bytecode()
+    assert sys.meta_path[:2] == [restricting, ansible_s]
 
 
 def test_ansible_keeps_the_bytecode_of_what_a_task_imports(tmp_path: Path) -> None:
