@@ -260,6 +260,16 @@ def test_what_controllers_write_into_a_status_is_nobody_s_change() -> None:
     assert live["status"] == {"replicas": 3}
 
 
+def test_what_controllers_write_into_what_the_migration_has_made_keeps_nobody_from_deleting_it() -> None:
+    scene = Scene()
+    scene.migrating.create(deployment(a="1"))
+    status = {"status": {"replicas": 1}}
+    scene.by_hand.patch("apps/v1", "Deployment", "x", "default", status, subresource="status")
+    revision = {"metadata": {"annotations": {"deployment.kubernetes.io/revision": "1"}}}
+    scene.by_hand.patch("apps/v1", "Deployment", "x", "default", revision)
+    assert scene.undo_one().state == "deleted"
+
+
 def test_a_service_comes_back_without_its_addresses_and_says_so() -> None:
     service: Object = {
         "apiVersion": "v1",
