@@ -50,10 +50,10 @@ def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -
 
 
 def done_by_others(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
-    """What a person should know where somebody was quicker; mostly empty."""
+    """What a person should know where somebody, or an earlier task, was quicker; mostly empty."""
     if foretold is None or verdict != NOT_NEEDED or foretold["verdict"] == NOT_NEEDED:
         return ""
     return (
         f"it was planned as {foretold['verdict']} ({foretold['evidence']}), and is not needed any more"
-        f" ({evidence}): somebody else has done it since"
+        f" ({evidence}): it has been done since"
     )
