@@ -1,7 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contract for authors of migrations: the one public file of this collection's Python.
+"""The contract for authors of migrations; ``plugin_utils/migration_testing.py`` is the kit for testing them.
+
+No other file of this collection's Python is public.
 
 A migration brings a cluster from a state that a release can't work with to one that it can. It is a class
 derived from :class:`Migration`, found by convention, that decides from the cluster's state and never from a

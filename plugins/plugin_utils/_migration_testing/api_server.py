@@ -49,8 +49,8 @@ class ApiServer(ABC):
         """
 
     @abstractmethod
-    def note(self, written: Mapping[Ref, str]) -> None:
-        """Learn of objects that a migration has written, each with its apiVersion: they go, too."""
+    def note(self, created: Mapping[Ref, str]) -> None:
+        """Learn of objects that a migration has created, each with its apiVersion: they go, too."""
 
     def eventually(self, look: Callable[[], Iterable[str]]) -> list[str]:
         """What is still wrong, once it has had the time that things take there."""
@@ -77,7 +77,7 @@ class InMemory(ApiServer):
                 raise BadTest(f"{ref_of(obj)} lives in a namespace, and the test has to say in which")
         return MemoryCluster(*crds, *objects)
 
-    def note(self, written: Mapping[Ref, str]) -> None:
+    def note(self, created: Mapping[Ref, str]) -> None:
         """Nothing outlives a test."""
 
     def close(self) -> None:

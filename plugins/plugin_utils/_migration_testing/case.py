@@ -94,7 +94,7 @@ class Case:
         """One attempt; what it has written belongs to the state from now on. See :func:`attempted`."""
         done = attempted(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
-        self.server.note(done.recording.written)
+        self.server.note(done.recording.created)
         return done
 
     def remembered(self) -> list[str]:

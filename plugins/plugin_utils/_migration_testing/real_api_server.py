@@ -107,8 +107,8 @@ class RealApiServer(ApiServer):
             self._make(obj)
         return self._cluster
 
-    def note(self, written: Mapping[Ref, str]) -> None:
-        self._known.update(written)
+    def note(self, created: Mapping[Ref, str]) -> None:
+        self._known.update(created)
 
     def eventually(self, look: Callable[[], Iterable[str]]) -> list[str]:
         end = time.monotonic() + SETTLING_SECONDS
@@ -192,7 +192,9 @@ class RealApiServer(ApiServer):
         """What is still there of what tests, or controllers for them, have made."""
         left: dict[Ref, Object] = {}
         for ref, api_version in self._known.items():
-            if not ref.namespace and (obj := self._cluster.get(api_version, ref.kind, ref.name)):
+            if ref.namespace not in self._namespaces and (
+                obj := self._cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+            ):
                 left[ref] = obj
         kinds = {(at, ref.kind) for ref, at in self._known.items() if ref.namespace} | MADE_BY_CONTROLLERS
         for namespace in self._namespaces:

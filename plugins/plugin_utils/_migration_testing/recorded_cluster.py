@@ -56,6 +56,7 @@ class Recording:
         fault: what happens to the call number ``fault_at`` (from 1), if to any.
         calls: all requests, in order.
         written: the objects that writes named and that were not refused, each with its apiVersion.
+        created: those of them that there were none of before.
         hit: whether the fault has happened.
     """
 
@@ -63,6 +64,7 @@ class Recording:
     fault_at: int = 0
     calls: list[Call] = field(default_factory=list)
     written: dict[Ref, str] = field(default_factory=dict)
+    created: dict[Ref, str] = field(default_factory=dict)
     hit: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -86,13 +88,14 @@ class Recording:
         self.must_live()
         raise Unreachable("connection reset by peer (the test kit did that)")
 
-    def note_write(self, call: Call, answer: object) -> None:
-        """Note which object a write has named."""
+    def note_write(self, call: Call, answer: object, *, existed: bool) -> None:
+        """Note which object a write has named, and whether it existed before."""
         if call.verb in ("apply", "create") and isinstance(answer, Mapping):
             self.written[ref_of(answer)] = answer["apiVersion"]
+            if not existed:
+                self.created[ref_of(answer)] = answer["apiVersion"]
         elif call.writes and call.verb != "exec":
-            ref = Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
-            self.written[ref] = call.api_version
+            self.written[ref_named(call)] = call.api_version
 
     def told(self, number: int) -> str:
         """A request for people, e.g. ``call 3 (patch ConfigMap shop/settings)``."""
@@ -114,6 +117,7 @@ class RecordedCluster(ClusterWrapper):
         struck = recording.begin(call)
         if struck and recording.fault and not recording.fault.takes_effect:
             recording.strike()
+        existed = call.verb == "apply" and self._has(ref_named(call), call.api_version)
         try:
             answer = ask()
         except Exception:
@@ -121,10 +125,13 @@ class RecordedCluster(ClusterWrapper):
                 recording.must_live()
             raise
         if call.writes:
-            recording.note_write(call, answer)
+            recording.note_write(call, answer, existed=existed)
         if struck:
             recording.strike()
         return answer
+
+    def _has(self, ref: Ref, api_version: str) -> bool:
+        return self._inner.get(api_version, ref.kind, ref.name, ref.namespace or None) is not None
 
     def watch(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Iterator[Event]:
         if self._recording.begin(Call("watch", api_version, kind, namespace=namespace)):
@@ -134,9 +141,14 @@ class RecordedCluster(ClusterWrapper):
             yield event
 
 
+def ref_named(call: Call) -> Ref:
+    """The object that a call names."""
+    return Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
+
+
 def told(call: Call) -> str:
     """A request for people, e.g. ``patch ConfigMap shop/settings``."""
     dry = " (dry run)" if call.dry_run else ""
     if not call.name:
         return f"{call.verb} {call.kind}{' in ' + call.namespace if call.namespace else ''}{dry}"
-    return f"{call.verb} {Ref(group_of(call.api_version), call.kind, call.namespace or '', call.name)}{dry}"
+    return f"{call.verb} {ref_named(call)}{dry}"

@@ -24,6 +24,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors 
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
+    ref_named,
+)
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 """What the garbage collector takes off when it is done with the dependents, by the propagation."""
@@ -95,7 +98,7 @@ class SlowlyDeletingCluster(ClusterWrapper):
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if call.verb in ("create", "apply", "patch"):
-            ref = Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
+            ref = ref_named(call)
             if ref in self._going.objects:
                 body = {
                     "reason": "AlreadyExists",
