@@ -339,3 +339,9 @@ def test_deleting_undoes_it_if_it_is_told_to(
         for crd in own_cluster.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items
     ]
     assert kept == ["gateways.networking.istio.io"]
+    # What the Secret was goes with the journal that it belonged to.
+    eventually(lambda: _secrets(own_cluster) == ["login"], seconds=90)
+
+
+def _secrets(cluster: OwnCluster) -> list[str]:
+    return [one["metadata"]["name"] for one in cluster.api.list("v1", "Secret", "default").items]
