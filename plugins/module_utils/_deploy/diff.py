@@ -15,6 +15,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED
 
 _BOOKKEEPING = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
+_SECRET_FIELDS = ("data", "stringData")
+_KUBECTL_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _HIDDEN = "*** (hidden)"
 _HIDDEN_CHANGED = "*** (hidden, changed)"
 
@@ -96,17 +98,32 @@ def diff_of(before: Object | None, after: Object | None, *, status: bool = False
 def _without_secrets(old: Object | None, new: Object | None) -> tuple[Object | None, Object | None]:
     if (old or new or {}).get("kind") != "Secret":
         return old, new
-    data_before = dict((old or {}).get("data") or {})
-    data_after = dict((new or {}).get("data") or {})
+    for field in _SECRET_FIELDS:
+        old, new = _masked(old, new, field)
+    return _without_applied(old), _without_applied(new)
+
+
+def _masked(old: Object | None, new: Object | None, field: str) -> tuple[Object | None, Object | None]:
+    data_before = dict((old or {}).get(field) or {})
+    data_after = dict((new or {}).get(field) or {})
     if old and data_before:
-        old = {**old, "data": dict.fromkeys(data_before, _HIDDEN)}
+        old = {**old, field: dict.fromkeys(data_before, _HIDDEN)}
     if new and data_after:
         masked = {
             key: _HIDDEN if key not in data_before or data_before[key] == value else _HIDDEN_CHANGED
             for key, value in data_after.items()
         }
-        new = {**new, "data": masked}
+        new = {**new, field: masked}
     return old, new
+
+
+def _without_applied(secret: Object | None) -> Object | None:
+    """A Secret without what a client-side apply has noted of it, which is all of it."""
+    annotations = secret["metadata"].get("annotations") or {} if secret else {}
+    if secret is None or _KUBECTL_APPLIED not in annotations:
+        return secret
+    hidden = {**annotations, _KUBECTL_APPLIED: _HIDDEN}
+    return {**secret, "metadata": {**secret["metadata"], "annotations": hidden}}
 
 
 def _as_yaml(obj: Object | None) -> str:

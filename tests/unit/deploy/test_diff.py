@@ -34,3 +34,17 @@ def test_no_value_of_a_secret_is_shown() -> None:
     assert "b: '*** (hidden, changed)'" in diff["after"]
     assert "a: '*** (hidden)'" in diff["after"]
     assert diff_of(None, secret(a="canary"))["before"] == ""
+
+
+def test_nor_is_it_where_it_is_not_encoded_or_where_kubectl_has_noted_it() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": '{"data":{"a":"canary1"}}', "b": "c"}
+    before = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s", "namespace": "n", "annotations": annotations},
+        "data": {"a": "canary1"},
+    }
+    diff = diff_of(before, {**before, "stringData": {"a": "canary2"}})
+    assert "canary" not in str(diff)
+    assert "b: c" in diff["after"]
+    assert "canary" not in str(diff_of(before, None))
