@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     surroundings,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import Fault
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
     Disproved,
     assert_migration,
@@ -219,3 +220,20 @@ def test_what_is_declared_irreversible_need_not_come_back() -> None:
 
 def test_what_no_journal_can_undo_a_migration_may_undo_itself() -> None:
     assert_migration(MakesThePagesAnew, [*BEFORE, *bad.cache()], AFTER, ignore=["metadata.ownerReferences"])
+
+
+def test_faults_fall_on_every_call_before_and_after_its_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The undisturbed migration makes five calls; at the sixth, where there is none, the search ends."""
+    struck: list[tuple[Fault, int, bool]] = []
+    attempt = Case.attempt
+
+    def watched(case: Case, cluster: Any, **how: Any) -> Any:
+        done = attempt(case, cluster, **how)
+        if how.get("fault"):
+            struck.append((how["fault"], how["fault_at"], done.recording.hit))
+        return done
+
+    monkeypatch.setattr(Case, "attempt", watched)
+    assert_migration(bad.MoveToken, BEFORE, AFTER)
+    hits = [(fault, number) for fault, number, hit in struck if hit]
+    assert sorted(hits) == sorted((fault, number) for fault in Fault for number in range(1, 6))
