@@ -9,9 +9,9 @@ import sys
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
-import ansible_collections.kyma.lifecycle.plugins as plugins
 import pytest
 from ansible.utils.collection_loader import AnsibleCollectionConfig
+from ansible_collections.kyma.lifecycle import plugins
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.bytecode import (
     CachedModules,
     use_cached_bytecode,

@@ -98,7 +98,7 @@ class _Deployment:
             recorded=recorded,
             defined=self._defined(),
             autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
-            applied=lambda name: self._head_start.applied(name),
+            applied=self._note_applied,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self._head_start = HeadStart(())
@@ -191,7 +191,10 @@ class _Deployment:
         try:
             return self._worked_on(name)
         finally:
-            self._head_start.applied(name)
+            self._note_applied(name)
+
+    def _note_applied(self, name: str) -> None:
+        self._head_start.applied(name)
 
     def _worked_on(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
