@@ -351,3 +351,8 @@ def _texts(fields: list[Field]) -> tuple[str, ...]:
 
 def _text(field: Field) -> str:
     return as_text(field).lstrip(".")
+
+
+def top_of(path: str) -> str:
+    """The name of the top-level field that a path begins with."""
+    return path.partition(".")[0].partition("[")[0]

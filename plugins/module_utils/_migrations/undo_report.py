@@ -74,20 +74,23 @@ class UndoneObject:
         }
 
     def __str__(self) -> str:
+        kept = ", ".join(self.kept)
         words = {
             RESTORED: f"as before ({', '.join(self.fields)})",
             RECREATED: f"made anew, without {', '.join(self.lost)}",
             DELETED: "deleted, as it was not there before",
             AS_BEFORE: "already as before",
-            CHANGED_SINCE: "stays, as it was changed since",
+            CHANGED_SINCE: "stays, as it was changed since" + (f" ({kept})" if kept else ""),
             IRREVERSIBLE: "can't be undone",
             REFUSED: "not undone, as the API server refuses it",
             FAILED: "not undone",
         }
-        told = f"{self.ref}: {words[self.state]}"
-        if self.kept:
-            told += f"; changed since, so it stays: {', '.join(self.kept)}"
-        return f"{told}: {self.reason}" if self.reason else told
+        told = words[self.state]
+        if self.fields and self.state != RESTORED:
+            told = f"{words[RESTORED]}, all else {told}"
+        if kept and self.state != CHANGED_SINCE:
+            told += f"; changed since, so it stays: {kept}"
+        return f"{self.ref}: {told}" + (f": {self.reason}" if self.reason else "")
 
 
 @dataclass(frozen=True)

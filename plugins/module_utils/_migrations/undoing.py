@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.restori
     State,
     state_of,
     take_back,
+    top_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.served import Served, served_as
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
@@ -262,32 +263,26 @@ class _Restoration:
             binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
 
     def _in_portions(self, served: Served, before: State, found: _Findings) -> UndoneObject:
-        """Write top-level fields one by one, as the server refuses all of them together.
-
-        Raises:
-            Invalid: it refuses each of them.
-        """
-        ref, went, refused = self._ref, False, None
-        after, found = self._decide(before, served)
-        wanted = after.content or {}
+        """Write top-level fields one by one, as the server refuses all of them together."""
+        ref, refused = self._ref, dict[str, Invalid]()
+        wanted = self._decide(before, served)[0].content or {}
         for name in dict.fromkeys((*(before.content or {}), *wanted)):
             live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
-            now = state_of(live, status=self._writes_status()).content or {}
-            part = {key: value for key, value in now.items() if key != name}
-            if name in wanted:
-                part[name] = wanted[name]
-            if live is None or part == now:
+            now = state_of(live, status=self._writes_status())
+            if live is None or now.content is None:
                 continue
+            wanted = self._decide(now, served)[0].content or {}
+            part = {key: value for key, value in now.content.items() if key != name}
+            part |= {name: wanted[name]} if name in wanted else {}
             try:
-                self._write(served, live, now, part)
-                went = True
+                self._write(served, live, now.content, part)
             except Invalid as refusal:
-                refused = refusal
-        if refused is None:
+                refused[name] = refusal
+        fields = [path for path in found.fields if top_of(path) not in refused]
+        if not refused:
             return self._result(RESTORED, found)
-        if not went:
-            raise refused
-        return self._result(REFUSED, replace(found, taken=[]), reason=str(refused))
+        told = "; ".join(dict.fromkeys(map(str, refused.values())))
+        return self._result(REFUSED, replace(found, taken=[], fields=fields), reason=told)
 
     def _wait_until_gone(self, served: Served) -> None:
         end = time.monotonic() + SECONDS_TO_GO

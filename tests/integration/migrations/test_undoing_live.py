@@ -197,7 +197,8 @@ def test_a_volume_that_has_grown_is_refused_by_the_server_and_named(scene: Scene
         )
         [one] = scene.undo()
         assert one.state == "refused"
-        assert str(one).startswith(f"PersistentVolumeClaim {scene.namespace}/{CLAIM}: not undone, as the API")
+        assert one.fields == ("metadata.labels.grown",)
+        assert str(one).startswith(f"PersistentVolumeClaim {scene.namespace}/{CLAIM}: as before (metadata.")
         assert "capacity" in one.reason
         assert loki.size() == "30Gi"
         assert "grown" not in loki.claim()["metadata"]["labels"]

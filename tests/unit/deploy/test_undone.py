@@ -199,8 +199,7 @@ def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
     assert not result.get("failed")
     assert result["undone"][0]["state"] == "partly"
     assert result["warnings"] == [
-        "logging/grows-volumes: ConfigMap default/volume: stays, as it was changed since;"
-        " changed since, so it stays: data.size"
+        "logging/grows-volumes: ConfigMap default/volume: stays, as it was changed since (data.size)"
     ]
     assert size(someone) == "50"
     assert undone(someone, ids=["logging/grows-volumes"], force=True)["undone"][0]["state"] == "undone"

@@ -315,12 +315,17 @@ def test_a_claim_that_grew_is_refused_by_the_server_and_named_and_the_rest_goes_
         "v1", "PersistentVolumeClaim", "storage-logging-loki-0", "kyma-system", grown, subresource="status"
     )
     one = scene.undo_one()
-    assert one.state == "refused"
-    assert str(one).startswith("PersistentVolumeClaim kyma-system/storage-logging-loki-0: not undone")
+    assert (one.state, one.fields, one.changed) == ("refused", ("metadata.labels.new",), True)
+    name = "PersistentVolumeClaim kyma-system/storage-logging-loki-0"
+    refused = "not undone, as the API server refuses it: "
+    assert str(one).startswith(f"{name}: as before (metadata.labels.new), all else {refused}")
     assert "can not be less than status.capacity" in one.reason
     live = scene.live.get("v1", "PersistentVolumeClaim", "storage-logging-loki-0", "kyma-system")
     assert live
     assert "new" not in live["metadata"]["labels"]
+    again = scene.undo_one()
+    assert (again.state, again.fields, again.changed) == ("refused", (), False)
+    assert str(again).startswith(f"{name}: {refused}")
 
 
 def test_what_is_declared_irreversible_is_not_even_tried() -> None:
