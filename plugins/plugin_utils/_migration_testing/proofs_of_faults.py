@@ -1,0 +1,66 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proofs of what becomes of a migration that is ended, or meets errors, at any of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
+    Attempt,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
+    Fault,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import State
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
+    last_call,
+    listed,
+)
+
+Problems = Iterator[str]
+
+
+def survives_being_killed(case: Case) -> Problems:
+    """Killed at each of its calls, before or after its effect, and run again, it gets where it has to."""
+    return _first_harm(case, Fault.KILLED_BEFORE, Fault.KILLED_AFTER)
+
+
+def survives_errors(case: Case) -> Problems:
+    """With an error at each of its calls, before or after its effect, and run again, it gets there, too."""
+    return _first_harm(case, Fault.REFUSED, Fault.ANSWER_LOST)
+
+
+def _first_harm(case: Case, *faults: Fault) -> Problems:
+    """The first call at which one of these faults does harm: what is behind it is mostly the same mistake."""
+    _attempt, reached = case.undisturbed
+    for number in count(1):
+        for fault in faults:
+            cluster = case.start()
+            struck = case.attempt(cluster, fault=fault, fault_at=number)
+            if not struck.recording.hit:
+                return
+            if problem := _harm_of(case, cluster, struck, reached):
+                yield f"{fault} {struck.recording.told(number)}: {problem}"
+                return
+
+
+def _harm_of(case: Case, cluster: Cluster, struck: Attempt, reached: State) -> str:
+    """What is wrong after a fault, once it was run again as far as it says that it is needed."""
+    if not struck.in_time:
+        return f"it hangs: {struck.error}"
+    says_done = not struck.error and struck.verdicts[-1].state == "not_needed"
+    again = None if says_done else case.attempt(cluster)
+    if again and again.error:
+        return f"run again, {again.error}; {last_call(again)}"
+    problems = case.compare(cluster, reached, "an undisturbed run")
+    if not problems:
+        return ""
+    if again is None:
+        return "it took no notice, and the cluster is not where it has to be:" + listed(problems)
+    why = "" if again.ran else f" (its check said {again.reason})"
+    return f"run again, it does not get where it has to{why}:" + listed(problems)

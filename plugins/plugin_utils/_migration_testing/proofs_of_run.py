@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proofs of what a migration does where nothing happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
+    attempted,
+    undone,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
+    told,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.slow_deletions import (
+    Going,
+    SlowlyDeletingCluster,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import replaced
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
+    last_call,
+    listed,
+)
+
+Problems = Iterator[str]
+
+
+def reaches_after(case: Case) -> Problems:
+    """Its check says needed, and it brings the cluster from before to after."""
+    attempt, state = case.undisturbed
+    if any(call.writes for call in attempt.recording.calls) and not attempt.ran:
+        return
+    if not attempt.in_time:
+        yield f"it hangs: {attempt.error}; {last_call(attempt)}"
+    elif attempt.error:
+        yield f"{attempt.error}; {last_call(attempt)}"
+    elif attempt.verdict != "needed":
+        yield f"on `before`, check has to say needed, and said {attempt.reason}"
+    elif problems := case.differences_from_after(state, case.state_after):
+        yield "it ran, and the cluster is not as `after` says:" + listed(problems)
+
+
+def keeps_what_stays(case: Case) -> Problems:
+    """What has to stay is the same object all the time."""
+    cluster = case.start()
+    state = case.staying(cluster)
+    yield from (
+        f"`stays` names {ref}, and `before` does not have it" for ref, obj in state.items() if obj is None
+    )
+    attempt = case.attempt(cluster)
+    now = case.staying(cluster)
+    for ref in replaced(state, now):
+        how = "is gone" if now[ref] is None else "is another object of the same name"
+        deletions = [told(call) for call in attempt.recording.calls if call.verb == "delete" and call.writes]
+        yield f"{ref} has to stay, and {how}; it made these deletions: {', '.join(deletions) or 'none'}"
+
+
+def repeats_nothing(case: Case) -> Problems:
+    """A second check and run makes no write, and a second run that nobody asked for changes nothing."""
+    cluster = case.start()
+    case.attempt(cluster)
+    state = case.state(cluster)
+    again = case.attempt(cluster)
+    if again.recording.written and again.ran:
+        writes = [number for number, call in enumerate(again.recording.calls, 1) if call.writes]
+        yield f"migrated again (check, then run), it made {again.recording.told(writes[0])}"
+    unasked = case.attempt(cluster, unasked=True)
+    if unasked.error:
+        yield (
+            f"run was called once more when all was done, and failed: {unasked.error}. It must be safe to "
+            f"run again from any point, also from its end: look at each object before changing it"
+        )
+    elif problems := case.compare(cluster, state, "the first run"):
+        yield (
+            "run was called once more when all was done, and changed something: it has to look at each "
+            "object before changing it:" + listed(problems)
+        )
+
+
+def has_patience_with_deletions(case: Case) -> Problems:
+    """It is done although deletions go on for a while, as they do on a real API server."""
+    undisturbed, _state = case.undisturbed
+    if case.server.waits or undisturbed.error or undisturbed.verdicts[-1].state != "not_needed":
+        return
+    going = Going()
+    cluster = SlowlyDeletingCluster(case.start(), going)
+    around = replace(case.around, on_sleep=going.end)
+    attempt = attempted(case.migration, cluster, around)
+    last = attempt.verdicts[-1]
+    if attempt.error or last.state != "not_needed":
+        said = attempt.error or f"check said {last.state} ({last.evidence!r}) after run"
+        yield (
+            f"a real API server takes a while to delete {', '.join(map(str, going.ever))}, which has a "
+            f"deletionTimestamp meanwhile; then {said}. Let check take what is being deleted for gone, and "
+            f"let run wait by ctx.sleep before it makes an object of the same name"
+        )
+
+
+def remembers_nothing(case: Case) -> Problems:
+    """It keeps nothing in the process: another process would not have it."""
+    case.attempt(case.start())
+    for name in case.remembered():
+        yield (
+            f"it keeps something in {name}: a process that is killed forgets it, and other clusters "
+            f"share it; keep it in the cluster, or read it again"
+        )
+
+
+def can_be_rehearsed(case: Case) -> Problems:
+    """Rehearsed as every plan does it, it writes nothing, and shows what it will change."""
+    attempt, reached = case.undisturbed
+    cluster = case.start()
+    before = case.state(cluster)
+    overlay = DryRunCluster(cluster)
+    rehearsed = case.attempt(overlay, rehearsal=True)
+    if rehearsed.error and not attempt.error:
+        yield f"in a rehearsal, {rehearsed.error}. {last_call(rehearsed)}; it may look at ctx.rehearsal"
+    if problems := case.compare(cluster, before, "`before`"):
+        yield "its rehearsal has changed the cluster:" + listed(problems)
+    # What controllers add to it, no rehearsal can show.
+    if rehearsed.error or case.reactions or case.server.waits:
+        return
+    if problems := case.differences(case.state(overlay), reached, "its run"):
+        yield "its rehearsal does not show what its run changes:" + listed(problems)
+
+
+def can_be_undone(case: Case) -> Problems:
+    """Undone as a later release does it, by the journal, it brings back what was before."""
+    migration = case.migration
+    wanted = case.state_before
+    if migration.irreversible and not migration.irreversible_kinds:
+        return
+    cluster, journal = case.start(), JournalInMemory()
+    case.attempt(cluster, journal=journal)
+    case.server.eventually(lambda: case.being_deleted(cluster))
+    report, error = undone(migration, cluster, case.around, journal.entries)
+    if error:
+        yield f"its own undo failed: {error}"
+    if problems := case.compare(cluster, wanted, "`before`", without=migration.irreversible_kinds):
+        told_by_undo = [str(one) for one in report.objects if not one.complete]
+        yield (
+            "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and "
+            "why (`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:"
+            + listed([*problems, *(f"the journal says: {one}" for one in told_by_undo)])
+        )
