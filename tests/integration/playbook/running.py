@@ -173,10 +173,14 @@ class Playbook:
 
     def undo(self, *arguments: str, **variables: Any) -> Outcome:
         """Undo migrations."""
-        return self._call(UNDOING_PLAYBOOK, arguments, variables, lambda _line, _it: None)
+        return self._call(UNDOING_PLAYBOOK, arguments, variables)
 
     def _call(
-        self, book: str, arguments: Sequence[str], variables: Mapping[str, Any], watch: Watch
+        self,
+        book: str,
+        arguments: Sequence[str],
+        variables: Mapping[str, Any],
+        watch: Watch = lambda _line, _it: None,
     ) -> Outcome:
         given = {f"kyma_{name}": value for name, value in variables.items()}
         with self._audit.recorded() as requests:
