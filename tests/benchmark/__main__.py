@@ -22,7 +22,7 @@ from tests.cluster.paths import ROOT
 from .bounds import bounds
 from .measurements import Measurements
 from .names import CASES, OURS, SIZES
-from .page import page
+from .page import page, workloads
 from .running import BenchmarkError, Place
 from .tables import report
 from .trial import TOOLS, Trial, rounds_of
@@ -58,9 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if failures:
         print(f"Not measured: {', '.join(failures)}; see above.", file=sys.stderr)
     if options.write and not failures:
-        small, large = (f"{counts.get(objects, 0):,}" for objects in SIZES)
         facts = {"versions": versions(), "release": RELEASE, "ours": OURS, "component": COMPONENT}
-        options.write.write_text(page(tables, **facts, small=small, large=large), encoding="utf-8")
+        options.write.write_text(page(tables, **facts, workloads=workloads(counts)), encoding="utf-8")
     return 0 if not failures and all(bound.kept for bound in found) else 1
 
 

@@ -5,10 +5,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
+from .names import SIZES
+
 TEMPLATE = Path(__file__).with_name("page.md")
+
+
+def workloads(counts: Mapping[int, int]) -> str:
+    """What was measured, by how many objects, for as much of it as there is: `counts` by size."""
+    small, large = SIZES
+    parts = []
+    if small in counts:
+        parts.append(f"whose 15 components and CRDs are {counts[small]:,} objects")
+    if large in counts:
+        parts.append(f"a release with ten of each of its objects, {counts[large]:,}")
+    return ", and ".join(parts)
 
 
 def page(tables: str, **facts: str) -> str:

@@ -99,7 +99,13 @@ class Migrating:
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
         known = {
-            name: Component(name, component.entry.namespace, component.objects, component.refs)
+            # What is not looked at they get as it stands in the release, as where nothing has changed.
+            name: Component(
+                name,
+                component.entry.namespace,
+                release.content[name].objects if component.is_kept else component.objects,
+                component.refs,
+            )
             for name, component in components.items()
             if name != FOUNDATION
         }

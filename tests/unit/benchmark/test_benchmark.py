@@ -29,7 +29,7 @@ from tests.benchmark.names import (
     ROLLOUT,
     UNCHANGED,
 )
-from tests.benchmark.page import page
+from tests.benchmark.page import page, workloads
 from tests.benchmark.tables import report
 from tests.benchmark.trial import rounds_of
 from tests.unit.migrations.support import config_map, setting
@@ -163,8 +163,16 @@ def test_tables_without_us_have_no_ratios() -> None:
     assert "| -" in report(found, bounds(found)).replace("          ", " ")
 
 
+def test_the_page_tells_only_of_what_was_measured() -> None:
+    assert workloads({360: 389}) == "whose 15 components and CRDs are 389 objects"
+    assert workloads({360: 389, 3600: 3638}).endswith(
+        "389 objects, and a release with ten of each of its objects, 3,638"
+    )
+    assert workloads({3600: 3638}) == "a release with ten of each of its objects, 3,638"
+
+
 def test_the_page_has_the_tables_and_no_blanks_left() -> None:
-    facts = dict.fromkeys(("versions", "release", "ours", "component", "small", "large"), "a fact")
+    facts = dict.fromkeys(("versions", "release", "ours", "component", "workloads"), "a fact")
     text = page("the tables", **facts)
     assert text.endswith("the tables\n")
     assert "$" not in text.replace("$ PYTHONPATH", "")
