@@ -151,7 +151,7 @@ def test_before_the_first_component_and_after_the_last(scenario: Scenario, numbe
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_soon_after_the_run_has_begun_whatever_it_is_at(scenario: Scenario, number: int) -> None:
-    outcome = scenario.deploy(at="changed: [localhost]", number=number)
+    outcome = scenario.deploy(at="changed: [localhost]", number=number, think_after=THINKING)
     assert outcome.status != 0
     assert not scenario.is_at_work()
     # The work may be through by then; what is being ended comes to its end.
