@@ -50,12 +50,20 @@ class Discovery:
         """Ask the server again, unless somebody just did."""
         with self._lock:
             if self._table is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
-                self._table = self._read()
-                self._fetched_at = self._clock()
+                return self._renewed()
             return self._table
 
     def _current(self) -> Table:
-        return self._table if self._table is not None else self.refresh()
+        if self._table is not None:
+            return self._table
+        with self._lock:
+            # Who waited here for the first answer is content with it, however long the wait was.
+            return self._table if self._table is not None else self._renewed()
+
+    def _renewed(self) -> Table:
+        self._table = self._read()
+        self._fetched_at = self._clock()
+        return self._table
 
     def _read(self) -> Table:
         core, groups = side_by_side(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -53,6 +54,22 @@ def test_two_requests_at_the_first_need_and_none_after() -> None:
     assert (found.plural, found.namespaced, set(found.verbs)) == ("configmaps", True, {"get", "list"})
     assert role is not None
     assert (role.plural, role.namespaced) == ("clusterroles", False)
+
+
+def test_who_waits_long_for_the_first_fetch_is_content_with_it() -> None:
+    def slowly() -> Mapping[str, Any]:
+        time.sleep(0.1)
+        return CORE
+
+    served = Served({"/api": slowly, "/apis": GROUPS})
+    hours = itertools.count()
+    discovery = Discovery(served.fetch, clock=lambda: 3600.0 * next(hours))
+    threads = [threading.Thread(target=discovery.find, args=("v1", "ConfigMap")) for _i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(served.asked) == ["/api", "/apis"]
 
 
 def test_threads_share_one_fetch() -> None:
