@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -35,6 +36,26 @@ SLOW_ROLE = """
 """
 """What people do beside what we do: while they are at it, nothing of ours is at work."""
 
+SLOW_MIGRATION = """
+import time
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase, not_needed
+
+
+class Think(Migration):
+    \"\"\"Takes its time to say that nothing is to be done.\"\"\"
+
+    component = "first"
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx):
+        time.sleep(ctx.variables.get("think", 0))
+        return not_needed("it has been thought of")
+
+    def run(self, ctx):
+        raise AssertionError
+"""
 THINKING = 4
 """Seconds. What people's tasks are at when Ansible is killed goes on, and is waited for."""
 
@@ -102,7 +123,7 @@ def _environment(process: Path) -> bytes:
 @pytest.fixture(scope="module")
 def scenario(playbook: Playbook, own_cluster: OwnCluster, small: SmallRelease) -> Scenario:
     """Deployments of a release with one component, which is new each time."""
-    playbook.own_book()
+    playbook.migration("thinking", SLOW_MIGRATION)
     tasks = playbook.folder / "roles" / "slow" / "tasks" / "main.yml"
     tasks.parent.mkdir(parents=True)
     tasks.write_text(SLOW_ROLE)
@@ -129,7 +150,8 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
 @pytest.mark.parametrize("number", SIGNALS)
 def test_while_it_plans_leaves_nothing(scenario: Scenario, number: int) -> None:
     known = len(scenario.runs())
-    outcome = scenario.deploy(at="TASK [kyma.lifecycle.kyma : Plan]", number=number)
+    think = json.dumps({"kyma_migration_variables": {"think": THINKING}})
+    outcome = scenario.deploy("-e", think, at="TASK [kyma.lifecycle.kyma : Plan]", number=number)
     assert outcome.status != 0
     assert not scenario.is_at_work()
     assert [str(request) for request in outcome.requests if request.persists] == []
