@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import termios
@@ -136,6 +137,13 @@ class Running:
 Watch = Callable[[str, Running], None]
 
 
+def _as_for_people() -> None:
+    """Have Ctrl-C and signals do what they do to people, also where the tests run under ``nohup``."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Playbook:
     """Runs the playbook against one cluster, from a folder that is the user's.
 
@@ -209,8 +217,7 @@ class Playbook:
             env={**self.environment, "KYMA_TEST_RECORD": str(record)},
             cwd=self.folder,
             start_new_session=True,
-            # So that Ctrl-C does what it does to people.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_as_for_people,
         )
         os.close(side)
         lines = []
