@@ -23,23 +23,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes imp
 APPLY = "Apply"
 UPDATE = "Update"
 
+IDENTITY = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generateName",
+    "generation",
+    "managedFields",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "uid",
+)
+"""Of an object's metadata, what names it or what the server keeps itself."""
 UNMANAGED: frozenset[Field] = frozenset(
-    {("f:apiVersion",), ("f:kind",), ("f:metadata",)}
-    | {
-        ("f:metadata", f"f:{name}")
-        for name in (
-            "creationTimestamp",
-            "deletionGracePeriodSeconds",
-            "deletionTimestamp",
-            "generateName",
-            "generation",
-            "managedFields",
-            "name",
-            "namespace",
-            "resourceVersion",
-            "uid",
-        )
-    }
+    {("f:apiVersion",), ("f:kind",), ("f:metadata",)} | {("f:metadata", f"f:{name}") for name in IDENTITY}
 )
 """What the server keeps itself, or what names the object: no manager owns it."""
 

@@ -24,22 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields imp
     values_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import STATUS, JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import IDENTITY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import Shapes
 
-IDENTITY = (
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generateName",
-    "generation",
-    "managedFields",
-    "name",
-    "namespace",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-)
-"""Of an object's metadata, what names it or what the server keeps itself."""
+_NOT_WRITTEN = frozenset({*IDENTITY, "selfLink"})
+"""Of an object's metadata, what nobody writes; ``selfLink`` is what old servers kept."""
 
 CONTROLLERS_OWN = (
     ("f:metadata", "f:annotations"),
@@ -102,7 +91,7 @@ def state_of(obj: Object | None, *, status: bool = False) -> State:
 def content_of(obj: Object, *, status: bool = False) -> Object:
     """What can be written of an object: without what names it and what the server keeps itself."""
     left_out = ("apiVersion", "kind", "metadata", *(() if status else (STATUS,)))
-    meta = {key: value for key, value in obj["metadata"].items() if key not in IDENTITY}
+    meta = {key: value for key, value in obj["metadata"].items() if key not in _NOT_WRITTEN}
     content = {key: value for key, value in obj.items() if key not in left_out}
     return {**copied(content), **({"metadata": copied(meta)} if meta else {})}
 
