@@ -106,7 +106,8 @@ class _Loading:
         self._request = request
         self._source = source
         self._layout = layout_of(source.root)
-        self._findings = Findings()
+        # What stays as it was read before is warned of as it was.
+        self._findings = Findings(warnings=list(there.warnings) if there else [])
         self._contents = Contents(
             source, self._layout, request.helm_binary, self._findings, kept or {}, there
         )
@@ -134,7 +135,7 @@ class _Loading:
             crds=crds,
             upgrades_from=declared.upgrades_from,
             kubernetes=declared.kubernetes,
-            warnings=tuple(self._findings.warnings),
+            warnings=tuple(dict.fromkeys(self._findings.warnings)),
         )
 
     def component(self, name: str) -> Content:

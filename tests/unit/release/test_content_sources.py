@@ -84,6 +84,17 @@ def test_more_is_read_when_it_is_wanted_and_what_was_read_stays(write: Write) ->
     assert is_enough(whole, {})
 
 
+def test_what_was_warned_of_stays_warned_of_once(write: Write) -> None:
+    twice = OBJECT + "data: {b: c}\ndata: {b: d}\n"
+    request = ReleaseRequest(str(write({**RELEASE, "a/m.yaml": twice, "b/m.yaml": twice})))
+    whole = load_release(request)
+    assert len(whole.warnings) == 2
+    part = load_release(request, {"a": whole.content["a"].source})
+    assert len(part.warnings) == 1
+    assert set(load_release(request, {}, part).warnings) == set(whole.warnings)
+    assert load_release(request, {}, whole).warnings == whole.warnings
+
+
 @pytest.mark.parametrize(
     ("change", "changed"),
     [
