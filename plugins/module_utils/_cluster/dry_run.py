@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
@@ -166,7 +166,7 @@ class DryRunCluster(Cluster):
             live = self._current(kind, ref)
             if live is None:
                 self._refuse_namespace("apply", kind, ref)
-                self._refuse_elsewhere(kind, ref, obj)
+                self._refuse_elsewhere("apply", kind, ref, obj)
             after = self._write(kind).applied(live, obj, force=force)
             return self._kept(kind, ref, live, after, dry_run)
 
@@ -183,6 +183,7 @@ class DryRunCluster(Cluster):
             if self._current(kind, ref) is not None:
                 raise already_exists(kind, ref)
             self._refuse_namespace("create", kind, ref)
+            self._refuse_elsewhere("create", kind, ref, obj)
             after = self._write(kind).created({**obj, "metadata": {**meta, "name": name}})
             return self._unverified(ref, None, after, dry_run)
 
@@ -409,38 +410,44 @@ class DryRunCluster(Cluster):
         if ref.namespace:
             refuse_namespace(verb, kind, ref, self._lookup(Ref(*NAMESPACE, "", ref.namespace)))
 
-    def _refuse_elsewhere(self, kind: Kind, ref: Ref, obj: Object) -> None:
-        """Have the server validate what goes to a namespace that it lacks, as if it went to another one.
+    def _refuse_elsewhere(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
+        """Have the server validate what is made in a namespace that it lacks, as if it went to another one.
 
         Only what it finds invalid counts.
         """
         if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
             return
+        spare = f"rehearsal-{uuid.uuid4().hex[:10]}"
         try:
-            self._create_elsewhere(obj, ref.name)
+            # Also of an apply, which costs the server half as much again.
+            refusal = self._refusal_elsewhere(self._inner.create, obj, ref.name)
         except AlreadyExists:
-            self._create_elsewhere(obj, f"rehearsal-{uuid.uuid4().hex[:10]}")
-
-    def _create_elsewhere(self, obj: Object, name: str) -> None:
-        ref = ref_of(obj)
-        meta = {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}
-        try:
-            # Not an apply, which costs the server half as much again.
-            self._inner.create({**obj, "metadata": meta}, dry_run=True)
-        except Invalid as refusal:
-            told = refusal.api_message.replace(f"{ANY_NAMESPACE}/{name}", f"{ref.namespace}/{ref.name}")
+            refusal = self._refusal_elsewhere(self._inner.create, obj, spare)
+        if refusal is not None and verb == "apply":
+            # It says of some things that it can't type them, which may still be created.
+            refusal = self._refusal_elsewhere(self._inner.apply, obj, spare) or refusal
+        if refusal is not None:
+            told = refusal.api_message.replace(spare, ref.name)
             raise type(refusal)(
-                f"apply {ref}",
+                f"{verb} {ref}",
                 status=refusal.status,
                 reason=refusal.reason,
-                api_message=told,
+                api_message=told.replace(f"{ANY_NAMESPACE}/{ref.name}", f"{ref.namespace}/{ref.name}"),
                 causes=refusal.causes,
             ) from refusal
+
+    def _refusal_elsewhere(self, write: Callable[..., Object], obj: Object, name: str) -> Invalid | None:
+        there = {**obj, "metadata": {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}}
+        try:
+            write(there, dry_run=True)
+        except Invalid as refusal:
+            return refusal
         except AlreadyExists:
             raise
         except ClusterError:
             # Quotas, policies and rights are another namespace's own.
-            return
+            pass
+        return None
 
     def _pod(self, verb: str, name: str, namespace: str) -> Ref:
         kind = self._served("v1", "Pod")

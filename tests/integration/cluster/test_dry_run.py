@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
     Conflict,
     Invalid,
     NotFound,
@@ -182,3 +183,33 @@ class TestOnWhatIsThere:
         with pytest.raises(NotFound):
             overlay.apply(config_map("rehearsal-nowhere"))
         assert overlay.changes() == []
+
+
+@pytest.mark.parametrize("verb", ["apply", "create"])
+@pytest.mark.parametrize("fault", ["wrong type", "twice", "out of range", "no such name"])
+def test_refusals_in_a_new_namespace_are_those_of_one_that_is_there(
+    overlay: DryRunCluster, live_cluster: LiveCluster, verb: str, fault: str
+) -> None:
+    def faulty(namespace: str) -> Object:
+        obj = deployment(namespace, "none:1")
+        if fault == "wrong type":
+            obj["spec"]["replicas"] = "one"
+        elif fault == "twice":
+            obj["spec"]["template"]["spec"]["containers"][0]["env"] *= 2
+        elif fault == "out of range":
+            obj["spec"]["replicas"] = -1
+        else:
+            obj["metadata"]["name"] = "No_Name"
+        return obj
+
+    def refusal(cluster: Cluster, namespace: str) -> tuple[type[Exception] | None, str]:
+        try:
+            # A dry run of what is there; the rehearsal's own would not be kept and asks the same.
+            getattr(cluster, verb)(faulty(namespace), dry_run=True)
+        except ClusterError as error:
+            return type(error), str(error).replace(namespace, "…")
+        return None, ""
+
+    new = f"rehearsal-{secrets.token_hex(4)}"
+    overlay.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}})
+    assert refusal(overlay, new) == refusal(live_cluster, "default")

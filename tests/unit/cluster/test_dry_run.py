@@ -421,3 +421,43 @@ class TestNewNamespace:
 
         monkeypatch.setattr(inner, "create", refuse)
         assert overlay.apply(config_map(namespace="new", k="v"))["data"] == {"k": "v"}
+
+    @pytest.mark.parametrize("verb", ["apply", "create"])
+    @pytest.mark.parametrize("names_taken", [False, True])
+    def test_the_refusal_is_that_of_the_same_write(self, verb: str, *, names_taken: bool) -> None:
+        taken = [CRD, thing(spec={})] if names_taken else [CRD]
+        _inner, overlay = self.rehearsed(*taken)
+        wrong = thing(size="wrong")
+        wrong["metadata"]["namespace"] = "new"
+        with pytest.raises(Invalid) as refused:
+            getattr(overlay, verb)(wrong)
+        with pytest.raises(Invalid) as refused_there:
+            getattr(MemoryCluster(CRD, namespace("new")), verb)(wrong)
+        assert (type(refused.value), str(refused.value)) == (
+            type(refused_there.value),
+            str(refused_there.value),
+        )
+
+    def test_a_refusal_of_the_name_counts_though_another_one_would_do(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(obj: Object, **_more: Any) -> Object:
+            status = {"reason": "Invalid", "message": f"{obj['metadata']['name']} is no name"}
+            raise api_error("create", 422, status)
+
+        monkeypatch.setattr(inner, "create", refuse)
+        with pytest.raises(Invalid, match="apply ConfigMap new/a: a is no name"):
+            overlay.apply(config_map(namespace="new"))
+
+    def test_what_is_created_plainly_is_validated_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(obj: Object, **_more: Any) -> Object:
+            place = "{namespace}/{name}".format(**obj["metadata"])
+            raise api_error("create", 422, {"reason": "Invalid", "message": f"{place} is too large"})
+
+        monkeypatch.setattr(inner, "create", refuse)
+        with pytest.raises(Invalid, match="create ConfigMap new/a: new/a is too large"):
+            overlay.create(config_map(namespace="new"))
