@@ -47,7 +47,8 @@ from typing import Any
 
 Told = Mapping[str, Any]
 
-HEAD = ("migration", "removal", "cluster", "verdict", "last ran", "seconds", "why")
+HEAD = ("migration", "removal", "cluster", "verdict", "last ran", "seconds", "undone", "why")
+UNDONE = {"undone": "yes", "partly": "in part", "failed": "failed"}
 LONGEST_REASON = 120
 """Characters of an evidence in the table."""
 
@@ -65,7 +66,7 @@ def migration_table(clusters: Mapping[str, Told]) -> list[str]:
         key=lambda pair: (pair[0]["id"], pair[1]),
     )
     rows = [HEAD, *(_row(one, name) for one, name in found)]
-    rows += [("?", "", name, "not known", "", "", _reason(told)) for name, told in silent.items()]
+    rows += [("?", "", name, "not known", "", "", "", _reason(told)) for name, told in silent.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return [*(line.rstrip() for line in lines), "", *_ends(found, list(silent))]
@@ -80,7 +81,15 @@ def _row(one: Told, cluster: str) -> tuple[str, ...]:
     seconds = f"{one['last_seconds']:.1f}" if one["last_run"] else ""
     removal = one["remove_in"] or "stays"
     why = _short(str(one["evidence"] or one["error"]))
-    return one["id"], removal, cluster, verdict, one["last_run_at"] or "not recorded", seconds, why
+    ran = one["last_run_at"] or "not recorded"
+    return one["id"], removal, cluster, verdict, ran, seconds, _undone(one), why
+
+
+def _undone(one: Told) -> str:
+    """How far what it has written is undone; empty where no run is known in which it has."""
+    if not one["last_run"]:
+        return ""
+    return UNDONE.get(one["undone"]) or ("not all can be" if one["irreversible"] else "no")
 
 
 def _reason(told: Told) -> str:

@@ -12,8 +12,11 @@ version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Finds migrations, asks each whether the cluster needs it now, and tells when it last ran there.
+  - Finds migrations, asks each whether the cluster needs it now, and tells when it last ran there and whether
+    that was undone.
   - Their checks only read.
+  - When it ran and whether it was undone is told by the records of runs. What a migration writes outside of
+    a run, as by M(kyma.lifecycle.migration) alone, is not in them.
   - Without O(release) they are asked about what the cluster has, of which no manifests are at hand.
   - What belongs to a component that the release, or else the cluster, lacks is not needed there.
 extends_documentation_fragment:
@@ -142,6 +145,31 @@ migrations:
       description: How long it took there.
       type: float
       sample: 0.4
+    runs:
+      description:
+        - The runs in which it has written, of those that are kept, newest first. Each has a journal of that,
+          by which M(kyma.lifecycle.migration) with O(kyma.lifecycle.migration#module:state=undone) can undo it.
+      type: list
+      elements: str
+      sample: [20261121-131854-a1b2c3]
+    irreversible:
+      description: What of it can't be undone, and why. Empty if all can be.
+      type: str
+      sample: A volume that has grown can't shrink.
+    undone:
+      description:
+        - How far it was undone since it last wrote in a run. V(undone) or V(partly), V(failed) where undoing
+          is to be tried again. Empty where nobody has tried.
+      type: str
+      sample: ""
+    undone_at:
+      description: When that was tried last, in UTC.
+      type: str
+      sample: ""
+    undone_by:
+      description: Who has tried it last.
+      type: str
+      sample: ""
 searched:
   description: The folders that were searched.
   returned: success

@@ -116,8 +116,8 @@ def keep_undone(
                 continue
 
 
-def last_undone(runs: Sequence[Object], migration: str) -> str:
-    """That a migration was undone after it last ran, for a person who is told that it is needed again.
+def newest_undoing(runs: Sequence[Object], migration: str) -> Mapping[str, Any]:
+    """What is noted of undoing a migration after it last wrote in a run; empty where nobody tried.
 
     Args:
         runs: all that are recorded, the newest first.
@@ -125,13 +125,30 @@ def last_undone(runs: Sequence[Object], migration: str) -> str:
     """
     for run in runs:
         status = run.get("status") or {}
-        noted = (status.get("undone") or {}).get(migration)
-        if noted:
-            what = "undone" if noted.get("state") == UNDONE else "undone in part"
-            return (
-                f"it was {what} on {noted.get('at')} by {noted.get('by')}, so it is needed again; to leave it"
-                f" out, list it in kyma_skip_migrations"
-            )
-        if ((status.get("migrations") or {}).get(migration) or {}).get("wrote"):
-            return ""
-    return ""
+        noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
+        if noted or has_written(run, migration):
+            return noted
+    return {}
+
+
+def has_written(run: Object, migration: str) -> bool:
+    """Whether a migration has written anything in a run, by the run's record."""
+    outcome = ((run.get("status") or {}).get("migrations") or {}).get(migration) or {}
+    return bool(outcome.get("wrote"))
+
+
+def last_undone(runs: Sequence[Object], migration: str) -> str:
+    """That a migration was undone after it last ran, for a person who is told that it is needed again.
+
+    Args:
+        runs: all that are recorded, the newest first.
+        migration: its id.
+    """
+    noted = newest_undoing(runs, migration)
+    if not noted:
+        return ""
+    what = "undone" if noted.get("state") == UNDONE else "undone in part"
+    return (
+        f"it was {what} on {noted.get('at')} by {noted.get('by')}, so it is needed again; to leave it"
+        f" out, list it in kyma_skip_migrations"
+    )

@@ -236,6 +236,36 @@ def test_done_again_it_can_be_undone_again() -> None:
     assert result["undone"][0]["runs"] == run_names(someone)[1:]
 
 
+def test_migration_info_tells_in_which_runs_it_has_written_and_whether_that_is_undone() -> None:
+    class Lasting(GrowsVolumes):
+        """It lasts."""
+
+        name = "grows-volumes"
+        irreversible = "A volume that has grown can't shrink."
+
+    def told(someone: Deployer) -> tuple[Any, ...]:
+        [one] = someone.migration_info(ids=["logging/grows-volumes"])["migrations"]
+        return one["runs"], one["undone"], one["undone_at"], one["undone_by"], one["irreversible"]
+
+    someone = deployer(kyma(), GrowsVolumes)
+    memory(someone).seed(seeded("volume", size="10"))
+    assert told(someone) == ([], "", "", "", "")
+    assert someone.deploy()["state"] == "succeeded"
+    [first] = run_names(someone)
+    assert told(someone) == ([first], "", "", "", "")
+    at = undone(someone)["undone"][0]["at"]
+    assert told(someone) == ([first], "undone", at, who(), "")
+    long_ago(someone)
+    assert someone.deploy()["state"] == "succeeded"
+    second = run_names(someone)[1]
+    assert told(someone) == ([second, first], "", "", "", "")
+    someone.cluster.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "50"}})
+    undone(someone)
+    assert told(someone)[1] == "partly"
+    someone.materials.classes = (Lasting,)
+    assert told(someone)[4] == "A volume that has grown can't shrink."
+
+
 def test_the_plan_says_beforehand_what_can_t_be_undone_and_undoing_refuses_it() -> None:
     class Lasting(GrowsVolumes):
         """It lasts."""

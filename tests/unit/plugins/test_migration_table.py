@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from ansible_collections.kyma.lifecycle.plugins.filter.migration_table import (
     LONGEST_REASON,
     FilterModule,
@@ -15,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.filter.migration_table import (
 
 
 def told(identity: str, verdict: str, evidence: str = "because", **more: Any) -> dict[str, Any]:
-    never = {"last_run": "", "last_run_at": "", "last_seconds": 0.0}
+    never = {"last_run": "", "last_run_at": "", "last_seconds": 0.0, "undone": "", "irreversible": ""}
     what = {"id": identity, "verdict": verdict, "evidence": evidence, "error": "", "remove_in": "2.12"}
     return {**what, **never, **more}
 
@@ -35,17 +36,33 @@ def test_each_cluster_has_a_line_and_each_migration_an_end() -> None:
     }
     lines = [[cell.strip() for cell in line.split("  ") if cell] for line in migration_table(clusters)]
     assert lines == [
-        ["migration", "removal", "cluster", "verdict", "last ran", "seconds", "why"],
+        ["migration", "removal", "cluster", "verdict", "last ran", "seconds", "undone", "why"],
         ["a/one", "2.12", "canary", "blocked", "not recorded", "the disk is glued in"],
         ["a/one", "2.12", "staging", "needed", "not recorded", "because"],
         ["b/two", "stays", "canary", "not known", "not recorded", "the check broke"],
-        ["b/two", "2.12", "staging", "not needed", "2026-11-21T13:18:54Z", "3.4", "because"],
+        ["b/two", "2.12", "staging", "not needed", "2026-11-21T13:18:54Z", "3.4", "no", "because"],
         ["?", "far", "not known", "no route to host"],
         ["?", "away", "not known", "the API server does not answer"],
         [],
         ["a/one: needed by canary, staging; nobody knows of far, away"],
         ["b/two: nobody knows of canary, far, away"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("state", "irreversible", "cell"),
+    [
+        ("", "", "no"),
+        ("", "A disk can't shrink.", "not all can be"),
+        ("undone", "", "yes"),
+        ("partly", "A disk can't shrink.", "in part"),
+        ("failed", "", "failed"),
+    ],
+)
+def test_of_what_has_run_it_says_how_far_it_is_undone(state: str, irreversible: str, cell: str) -> None:
+    ran = told("a/one", "needed", last_run="r1", undone=state, irreversible=irreversible)
+    [head, line, *_rest] = migration_table({"x": {"migrations": [ran]}})
+    assert line[head.index("undone") : head.index("why")].strip() == cell
 
 
 def test_what_nobody_needs_may_go() -> None:

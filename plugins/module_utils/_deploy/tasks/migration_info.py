@@ -22,6 +22,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migra
     migrating_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
+    has_written,
+    newest_undoing,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,
     CheckResult,
@@ -52,7 +56,8 @@ def migration_info(task: Task) -> Result:
                 "remove_in": one.remove_in,
                 "keep": one.keep,
                 "overdue": one in late,
-                **_last_run(runs, one.id()),
+                "irreversible": one.irreversible,
+                **_history(runs, one.id()),
             }
             for one in wanted
         ],
@@ -86,18 +91,22 @@ def _of_nothing(migration: type[Migration], nobody: str) -> CheckResult:
     )
 
 
-def _last_run(runs: list[Object], migration: str) -> dict[str, Any]:
-    """When and in which run a migration last had something to do, of the runs that are kept."""
-    for run in runs:
-        outcome = ((run.get("status") or {}).get("migrations") or {}).get(migration) or {}
-        if outcome.get("wrote"):
-            return {
-                "last_run": run["metadata"]["name"],
-                "last_run_at": run["spec"].get("startedAt", ""),
-                "last_state": outcome.get("state", ""),
-                "last_seconds": outcome.get("seconds", 0.0),
-            }
-    return {"last_run": "", "last_run_at": "", "last_state": "", "last_seconds": 0.0}
+def _history(runs: Sequence[Object], migration: str) -> dict[str, Any]:
+    """What the records of the runs, the newest first, tell of a migration: when it wrote, what was undone."""
+    wrote = [run for run in runs if has_written(run, migration)]
+    last: Object = wrote[0] if wrote else {"metadata": {"name": ""}, "spec": {}}
+    outcome = last["status"]["migrations"][migration] if wrote else {}
+    undoing = newest_undoing(runs, migration)
+    return {
+        "last_run": last["metadata"]["name"],
+        "last_run_at": last["spec"].get("startedAt", ""),
+        "last_state": outcome.get("state", ""),
+        "last_seconds": outcome.get("seconds", 0.0),
+        "runs": [run["metadata"]["name"] for run in wrote],
+        "undone": undoing.get("state", ""),
+        "undone_at": undoing.get("at", ""),
+        "undone_by": undoing.get("by", ""),
+    }
 
 
 DEFINITION = TaskDefinition(
