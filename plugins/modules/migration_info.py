@@ -147,8 +147,8 @@ migrations:
       sample: 0.4
     runs:
       description:
-        - The runs in which it has written, of those that are kept, newest first. Each has a journal of that,
-          by which M(kyma.lifecycle.migration) with O(kyma.lifecycle.migration#module:state=undone) can undo it.
+        - The runs in which it has written, of those that are kept, newest first. By their journals
+          M(kyma.lifecycle.migration) with O(kyma.lifecycle.migration#module:state=undone) can undo it.
       type: list
       elements: str
       sample: [20261121-131854-a1b2c3]
