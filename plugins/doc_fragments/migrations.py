@@ -16,6 +16,8 @@ options:
       - Folders with migrations of one's own.
       - C(kyma_migrations) beside the playbook and beside the inventory are searched in any case, as are the
         migrations of this collection.
+      - All files in them and in folders below are searched, but for those whose name, or a folder's
+        in between, begins with an underscore.
       - Relative paths are looked for beside the playbook, beside the inventory, and in the directory where
         C(ansible-playbook) was started, in this order.
     type: list

@@ -57,7 +57,7 @@ class _Folder:
         package: the name that they are imported under.
         path: what Python's import system searches: a folder, or a folder inside a zip.
         source: the folder on the controller that they come from.
-        modules: the files in which migrations are searched.
+        modules: the files in which migrations are searched, see :func:`~.registry.module_names`.
         own: whether it is the collection's.
         problem: why nothing can be found there that the user counts on; mostly empty.
     """
@@ -139,8 +139,9 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
         sys.modules[FOUND_PACKAGE] = _package(FOUND_PACKAGE, [])
         for folder in folders:
             _SOURCES[folder.path] = folder.source
-            # Files may have come since somebody looked into this folder.
-            sys.path_importer_cache.pop(folder.path, None)
+            # Files may have come since somebody looked into these folders.
+            for place in {folder.path, *(str(Path(folder.path, name).parent) for name in folder.modules)}:
+                sys.path_importer_cache.pop(place, None)
             try:
                 _make_importable(folder)
             except (Exception, SystemExit) as error:
@@ -148,11 +149,13 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                 continue
             for name in folder.modules:
                 file = f"{folder.source}/{name}.py"
-                if not name.isidentifier():
-                    problems.append(f"{file}:1: {name!r} is no Python name: use letters, digits and _ only")
+                parts = name.split("/")
+                if wrong := [part for part in parts if not part.isidentifier()]:
+                    told = f"{wrong[0]!r} is no Python name: use letters, digits and _ only"
+                    problems.append(f"{file}:1: {told}")
                     continue
                 try:
-                    module = import_module(f"{folder.package}.{name}")
+                    module = import_module(".".join((folder.package, *parts)))
                 except (Exception, SystemExit) as error:
                     problems.append(_import_problem(error, folder, file))
                 else:
@@ -225,4 +228,7 @@ def _advice(error: BaseException) -> str:
     top = (error.name or "").partition(".")[0]
     if top in (FOUND_PACKAGE, "ansible_collections"):
         return "files of the same folder import each other relatively, and of collections only the contract"
-    return f"install it for {sys.executable}, which runs the migrations, or do without it"
+    return (
+        f"install it for {sys.executable}, which runs the migrations, or do without it, or let the file's"
+        " name, or its folder's, begin with _ if it is no migration"
+    )

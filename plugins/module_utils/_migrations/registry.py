@@ -80,18 +80,19 @@ def unique(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
 
 
 def module_names(folder: MigrationFolder) -> list[str]:
-    """The files in which migrations are searched: those right in the folder, without an underscore."""
-    return sorted(
-        path.stem
-        for path in Path(folder.path).glob("*.py")
-        if not path.name.startswith("_") and path.is_file()
-    )
+    """The files in which migrations are searched, as paths in the folder and without their ending.
+
+    Those are all but what has an underscore (or a dot) before its name or that of a folder in between.
+    """
+    root = Path(folder.path)
+    names = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py") if path.is_file())
+    return sorted(name.as_posix() for name in names if not any(part[0] in "_." for part in name.parts))
 
 
 def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
     """Pack the Python files of some folders, compiling each, so that errors name the true file and line.
 
-    Nothing of them is run. Subfolders are packed too, as files may import them relatively.
+    Nothing of them is run. Those in which no migrations are searched are packed too, as others import them.
     """
     import io
     import json

@@ -47,7 +47,7 @@ class Place:
             (self.collection, "OfCollection"),
             (playbook.folder / "kyma_migrations", "BesideBook"),
             (self.inventory / "kyma_migrations", "BesideHosts"),
-            (self.named, "Named"),
+            (self.named / "deeper", "Named"),
         ):
             folder.mkdir(parents=True)
             (folder / "marks.py").write_text(PRINTS + SHARED + marking(name, "one", "pre", body="print('{')"))

@@ -36,12 +36,14 @@ from tests.unit.migrations.support import setting
 CONTRACT = "ansible_collections.kyma.lifecycle.plugins.module_utils.migration"
 HEAD = f"from {CONTRACT} import *\nfrom {CONTRACT} import needed, not_needed\n\n"
 
+GOOD_BODY = 'component = "logging"\nphase = Phase.PRE\nremove_in = "9.9"'
+
 Load = Callable[[Path], MigrationSet]
 
 
 def source(name: str = "Mark", body: str = "", *, base: str = "Migration", doc: str = '"""Marks."""') -> str:
     """A class; ``body`` replaces what it says by default."""
-    lines = body or 'component = "logging"\nphase = Phase.PRE\nremove_in = "9.9"'
+    lines = body or GOOD_BODY
     inside = "".join(f"    {line}\n" for line in [*([doc] if doc else []), *lines.splitlines()])
     methods = (
         "    def check(self, ctx):\n        return not_needed('nothing to do')\n"
@@ -112,6 +114,52 @@ def test_siblings_are_imported_relatively_and_counted_once(folder: Path, load: L
     assert ids(found) == ["logging/first", "logging/second"]
     assert found.migrations[0].irreversible == "the package2"
     assert sys.path == before
+
+
+def test_folders_in_it_are_searched_too_but_not_what_begins_with_an_underscore(
+    folder: Path, load: Load
+) -> None:
+    for place in ("logging/disks", "_drafts", ".git", "logging/_old"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "a.py").write_text("raise RuntimeError('imported')\n")
+    (folder / "_shared.py").write_text("WHY = 'a disk stays'\n")
+    (folder / "logging" / "disks" / "a.py").write_text(
+        HEAD + "from ..._shared import WHY\n" + source("Deep", GOOD_BODY + "\nirreversible = WHY")
+    )
+    (folder / "logging" / "flat.py").write_text(HEAD + source("Flat"))
+    found = load(folder)
+    assert found.problems == ()
+    assert ids(found) == ["logging/deep", "logging/flat"]
+    assert found.migrations[0].irreversible == "a disk stays"
+    assert found.files["logging/deep"] == f"{folder}/logging/disks/a.py"
+
+
+def test_what_is_wrong_in_a_folder_in_it_is_told_with_its_true_place(folder: Path, load: Load) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "__init__.py").write_text("\n1 / 0\n")
+    (folder / "sub" / "a.py").write_text(HEAD + source())
+    (folder / "my-own").mkdir()
+    (folder / "my-own" / "a.py").write_text(HEAD + source())
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_a.py").write_text("import nothing_of_that_name\n")
+    problems = load(folder).problems
+    assert problems[0].startswith(f"{folder}/my-own/a.py:1: 'my-own' is no Python name")
+    assert problems[1] == (
+        f"{folder}/sub/__init__.py:2: can't be imported: ZeroDivisionError: division by zero"
+    )
+    assert problems[2].startswith(f"{folder}/tests/test_a.py:1: can't be imported: ModuleNotFoundError")
+    assert problems[2].endswith(
+        "or let the file's name, or its folder's, begin with _ if it is no migration)"
+    )
+    assert len(problems) == 3
+
+
+def test_a_file_that_came_into_a_folder_in_it_is_found(folder: Path, load: Load) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "a.py").write_text(HEAD + source("One"))
+    assert ids(load(folder)) == ["logging/one"]
+    (folder / "sub" / "b.py").write_text(HEAD + source("Two"))
+    assert ids(load(folder)) == ["logging/one", "logging/two"]
 
 
 def test_bases_are_no_migrations(folder: Path, load: Load) -> None:
@@ -385,7 +433,7 @@ def test_an_import_that_fails_says_what_to_do(folder: Path, load: Load) -> None:
     library, sibling, other, ending = load(folder).problems
     place = f"{folder}/a.py:1: can't be imported: ModuleNotFoundError"
     assert library.startswith(place)
-    assert f"(install it for {sys.executable}, which runs the migrations, or do without it)" in library
+    assert f"(install it for {sys.executable}, which runs the migrations, or do without it, or let" in library
     assert "import each other relatively" in sibling
     assert "of collections only the contract" in other
     assert ending.startswith(f"{folder}/d.py:1: can't be imported: SystemExit (")
