@@ -101,9 +101,16 @@ options:
     description:
       - A file with a plan that was kept. It is planned anew, and the task fails where the outcome would be
         another one, with all that has changed.
-      - Where O(release), O(release_checksum), O(release_version), O(profile), O(components), O(abandon) and
-        O(hops) are not given, those of the plan count.
+      - Options that are not given are those of the plan, but for O(overrides) and O(migration_variables).
+        These may hold secrets, so the plan only knows their names, and they have to be given again.
     type: path
+  plan_hop:
+    description:
+      - Of a plan that was kept and leads over several releases, which hop is planned.
+      - Beyond the first one, the plan only binds it to its release, options and migrations. What its objects
+        and migrations do otherwise than was foretold is told.
+    type: int
+    default: 1
   plan_digest:
     description:
       - The digest that was approved. A plan with another one is refused.
@@ -407,6 +414,9 @@ plan:
           C(release_checksum), C(release_version) and C(profile). This plan is that of the first one.
       type: list
       elements: dict
+    options:
+      description: Of a plan that was kept, the options that its run needs and that were not given.
+      type: dict
     later:
       description: The provisional plans of the hops after this one, each like this one.
       type: list

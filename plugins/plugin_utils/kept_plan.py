@@ -17,19 +17,39 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 
 API_VERSION = "lifecycle.kyma-project.io/v1alpha1"
 KIND = "Plan"
+HOP = ("release", "release_checksum", "release_version", "hops", "release_catalog")
+"""Options that say which way to go; a later hop of it has its own."""
+RUNNING = (
+    "component_list",
+    "values_files",
+    "helm_binary",
+    "replace_immutable",
+    "force_conflicts",
+    "interactive_managers",
+    "strict_drift",
+    "takeover",
+    "prune_allow",
+    "migration_paths",
+    "migration_collections",
+    "skip_migrations",
+)
+"""Options that the tasks of a run need, too."""
 ASKED = (
-    "release",
-    "release_checksum",
-    "release_version",
+    *HOP,
     "profile",
     "components",
     "abandon",
-    "hops",
-    "release_catalog",
+    "prune",
+    "strict",
+    "component_roles",
+    "migration_roles",
+    *RUNNING,
 )
-"""Options that a plan keeps, so that they need not be given again; none of them is a secret."""
-AGAIN = ("component_list", "values_files", "overrides", "migration_variables")
-"""Options that have to be given again, as later tasks need them, too, and they may hold secrets."""
+"""Options that a plan keeps, so that they need not be given again; none of them holds a secret."""
+NAMED = ("component_list", "values_files")
+"""Options of which a plan knows the names of the files."""
+AGAIN = ("overrides", "migration_variables")
+"""Options that have to be given again, as they may hold secrets."""
 
 
 class BadPlan(LifecycleError):
@@ -37,14 +57,14 @@ class BadPlan(LifecycleError):
 
 
 def write_plan(
-    path: Path, params: Mapping[str, Any], result: Mapping[str, Any], again: Mapping[str, Any] | None = None
+    path: Path, asked: Mapping[str, Any], result: Mapping[str, Any], names: Mapping[str, Any] | None = None
 ) -> str:
     """Keep a plan; its digest is the answer, and nobody else may read the file.
 
     Args:
         path: of the file.
-        params: the options that the plan was made with.
-        again: what has to be given again, as :func:`names_of` has it.
+        asked: the options that are kept, as :func:`given_of` has them.
+        names: what is known by its name alone, as :func:`names_of` has it.
         result: what the task ``plan`` answered with, ``saw`` included.
 
     Raises:
@@ -54,8 +74,8 @@ def write_plan(
         "apiVersion": API_VERSION,
         "kind": KIND,
         "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "asked": {name: params[name] for name in ASKED if params.get(name)},
-        "again": dict(again or {}),
+        "asked": dict(asked),
+        "names": dict(names or {}),
         "summary": list(result["summary"]),
         "plan": {key: value for key, value in result["plan"].items() if key != "noted"},
         "saw": result["saw"],
@@ -73,8 +93,47 @@ def write_plan(
     return digest
 
 
+def given_of(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Those options that a plan keeps and that say anything.
+
+    Args:
+        params: validated options.
+        spec: of them, with their defaults.
+    """
+    found = {name: params.get(name) for name in ASKED}
+    return {
+        name: value for name, value in found.items() if value not in (None, "", spec[name].get("default"))
+    }
+
+
+def asked_of(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
+    """The options of a plan that was kept which count, as nothing else was given.
+
+    Args:
+        kept: the plan.
+        given: the options that were given with it, as :func:`given_of` has them.
+        hop: which one is its turn; 1 is the first.
+    """
+    own = HOP if hop > 1 else ()
+    return {name: value for name, value in kept["asked"].items() if name not in (*own, *given)}
+
+
+def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
+    """Where a hop leads to; 1 is the first.
+
+    Raises:
+        BadPlan: the plan has no such hop.
+    """
+    versions = [kept["plan"]["version"], *(one["version"] for one in kept["plan"]["later"])]
+    if not 1 <= hop <= len(versions):
+        raise BadPlan(
+            f"plan_hop: the plan that was kept has no hop {hop}, as it leads to {', '.join(versions)}"
+        )
+    return str(versions[hop - 1])
+
+
 def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The names in what has to be given again, without any value.
+    """The names in what may hold secrets, without any value.
 
     Args:
         written: the options as the user wrote them.
@@ -89,9 +148,14 @@ def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def not_given_again(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What a plan was made with and is missing now, or the other way round, each in a sentence."""
+    """What a plan was made with and is missing now, or the other way round, each in a sentence.
+
+    Args:
+        before: what the plan knows by name, see :func:`names_of`.
+        now: the same of what is given with it; files need not be.
+    """
     told = []
-    for option in AGAIN:
+    for option in (*(name for name in NAMED if now.get(name)), *AGAIN):
         then, here = set(before.get(option) or ()), set(now.get(option) or ())
         if missing := ", ".join(sorted(then - here)):
             told.append(f"kyma_{option}: the plan was made with {missing}: give that again")

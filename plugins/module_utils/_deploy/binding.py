@@ -26,6 +26,9 @@ Path = tuple[str, ...]
 
 _PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
 """What a plan says of components and migrations that differs from one time to the next, or is told apart."""
+_LASTING = ("cluster", "options", "migration code")
+"""What every hop of a plan is bound to as the first one is, beside its release."""
+_FORETOLD = ("component", "migration")
 _MOST = 10
 """How many differences a message tells of."""
 _LONGEST = 80
@@ -49,8 +52,8 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
     return {
         "cluster": _identity(cluster),
         "records": plan.basis,
-        "release": {"version": plan.version, "profile": plan.profile, "digest": plan.digest},
         "options": hashes_of(options),
+        "release": _release(plan),
         "component": {
             one.name: _lasting(one.as_result())
             | {"content": one.digest, "object": {str(c.ref): _change(c, values=True) for c in one.changes}}
@@ -62,6 +65,49 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
         },
         "order": [list(wave) for wave in plan.waves],
         "prune": list(plan.prune),
+        "later": {
+            one.version: {"release": _release(one), **_foretold(one.as_result())} for one in plan.later
+        },
+    }
+
+
+def saw_of_later_hop(before: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """What of a plan over several hops still binds a later one, when it is its turn.
+
+    Args:
+        before: what the whole plan saw.
+        version: where the hop leads to.
+    """
+    return {**{name: before[name] for name in _LASTING}, "release": before["later"][version]["release"]}
+
+
+def differences_of_later_hop(before: Mapping[str, Any], now: Mapping[str, Any], version: str) -> list[str]:
+    """What no longer holds of that, each in a sentence."""
+    return differences(
+        saw_of_later_hop(before, version), {name: now[name] for name in (*_LASTING, "release")}
+    )
+
+
+def unforeseen(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
+    """What a later hop does otherwise than was foretold, each in a sentence.
+
+    Args:
+        before: what the whole plan saw.
+        plan: of the hop, as the task ``plan`` answers it, made when it is its turn.
+    """
+    foretold = before["later"][plan["version"]]
+    return differences({name: foretold[name] for name in _FORETOLD}, _foretold(plan))
+
+
+def _release(plan: Plan) -> dict[str, str]:
+    return {"version": plan.version, "profile": plan.profile, "digest": plan.digest}
+
+
+def _foretold(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a provisional plan is worth a word if it comes otherwise: its objects may well."""
+    return {
+        "component": {one["name"]: one["action"] for one in plan["components"]},
+        "migration": {one["id"]: one["verdict"] for one in plan["migrations"]},
     }
 
 
@@ -128,6 +174,8 @@ def _told(path: Path, before: Any, now: Any) -> str:
     what = " ".join(path)
     if what in _MEANINGS:
         return _MEANINGS[what]
+    if path[0] == "later" and path[2:] == ("release", "digest"):
+        return f"hop to {path[1]}: {_MEANINGS['release digest']}"
     if path[0] == "options":
         return f"kyma_{path[-1]} is not what the plan was made with"
     if path[-1] == "content":

@@ -149,7 +149,7 @@ def held_by_others(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding]:
 
 
 def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) -> Fields:
-    """What one manager has added to an object of ours beside replicas, with all that lies below.
+    """What one manager has added to an object of ours beside replicas, with all below and the maps around it.
 
     Args:
         manager: one entry of ``managers``.
@@ -157,7 +157,11 @@ def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) 
     """
     tops = [field for holder, field in _foreign(managers) if holder is manager and field != REPLICAS]
     held = from_fields_v1(manager.get("fieldsV1") or {})
-    return frozenset(field for field in held if any(field[: len(top)] == top for top in tops))
+    # A map that goes with its last item may not stay with who made it: that would be a conflict.
+    maps = {top[:end] for top in tops for end in range(1, len(top))}
+    return frozenset(
+        field for field in held if field in maps or any(field[: len(top)] == top for top in tops)
+    )
 
 
 def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Field]]:

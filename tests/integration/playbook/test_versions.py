@@ -19,6 +19,7 @@ from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 pytestmark = pytest.mark.cluster
 
 PROGRESS_DEADLINE = 4
+COLOUR = {"colour": "red"}
 
 
 @pytest.fixture(scope="module")
@@ -89,31 +90,36 @@ def carried_out(stale: Outcome, playbook: Playbook, releases: Path) -> tuple[Out
 
 
 @pytest.fixture(scope="module")
-def kept_hop(carried_out: tuple[Outcome, Outcome], playbook: Playbook, releases: Path) -> Outcome:
-    """The outcome with a plan that was kept of the first hop to 1.4, and with more than it needs."""
+def kept_way(
+    carried_out: tuple[Outcome, Outcome], playbook: Playbook, releases: Path, own_cluster: OwnCluster
+) -> Outcome:
+    """The outcome with a plan that was kept of the way to 1.4, which is to remove a label that was added."""
     assert carried_out
+    api = own_cluster.api.with_field_manager("kubectl-label")
+    api.patch("v1", "ConfigMap", "logging", NAMESPACE, {"metadata": {"labels": {"team": "a"}}})
     hops = {"hops": "auto", "release_catalog": str(releases)}
-    kept = {"plan_out": "hop.json", "migration_variables": {"colour": "red"}, "strict_drift": True}
+    kept = {"plan_out": "way.json", "migration_variables": COLOUR, "strict_drift": True}
     return playbook.deploy(releases / "1.4", **hops, **kept).succeeded()
 
 
 @pytest.fixture(scope="module")
-def given_less(kept_hop: Outcome, playbook: Playbook) -> tuple[str, str]:
-    """What is told of a plan that was kept, where it is not given all of its options again."""
-    assert kept_hop.status == 0
-    variables = {"migration_variables": {"colour": "red"}}
+def given_otherwise(kept_way: Outcome, playbook: Playbook) -> tuple[str, str]:
+    """What is told of a plan that was kept, where it is given less or more than it was made with."""
+    assert kept_way.status == 0
     return (
-        playbook.deploy("", plan="hop.json").refused(),
-        playbook.deploy("", plan="hop.json", **variables).refused(),
+        playbook.deploy("", plan="way.json").refused(),
+        playbook.deploy("", plan="way.json", migration_variables=COLOUR, takeover=True).refused(),
     )
 
 
 @pytest.fixture(scope="module")
-def held(given_less: tuple[str, str], playbook: Playbook, own_cluster: OwnCluster) -> tuple[str, Outcome]:
+def held(
+    given_otherwise: tuple[str, str], playbook: Playbook, own_cluster: OwnCluster
+) -> tuple[str, Outcome]:
     """What is told of a plan that was kept while the cluster is held, and what comes of it afterwards."""
-    assert given_less
+    assert given_otherwise
     hold = {"spec": {"hold": {"reason": "the auditors are here"}}}
-    given = {"plan": "hop.json", "migration_variables": {"colour": "red"}, "strict_drift": True}
+    given = {"plan": "way.json", "migration_variables": COLOUR}
     api = own_cluster.api.with_field_manager("kubectl-patch")
     api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, hold)
     refused = playbook.deploy("", **given).refused()
@@ -122,10 +128,22 @@ def held(given_less: tuple[str, str], playbook: Playbook, own_cluster: OwnCluste
 
 
 @pytest.fixture(scope="module")
-def hopped(held: tuple[str, Outcome], playbook: Playbook, releases: Path) -> Outcome:
-    """The outcome of going to 1.4 over 1.2 and 1.3, which fails."""
+def last_one_changed(held: tuple[str, Outcome], playbook: Playbook, releases: Path) -> str:
+    """What is told of a plan that was kept when the release at the end of its way is another one."""
     assert held
-    return playbook.deploy(releases / "1.4", hops="auto", release_catalog=str(releases)).failed()
+    file = next((releases / "1.4").rglob("logging*/*"))
+    before = file.read_text()
+    file.write_text(before.replace("1.4", "1.4-changed"))
+    told = playbook.deploy("", plan="way.json", migration_variables=COLOUR).refused()
+    file.write_text(before)
+    return told
+
+
+@pytest.fixture(scope="module")
+def hopped(last_one_changed: str, playbook: Playbook) -> Outcome:
+    """The outcome of going to 1.4 by the plan that was kept: over 1.2 and 1.3, which fails."""
+    assert last_one_changed
+    return playbook.deploy("", plan="way.json", migration_variables=COLOUR).failed()
 
 
 @pytest.fixture(scope="module")
@@ -158,18 +176,35 @@ def _version_of(cluster: OwnCluster, name: str) -> str:
     return str(found["data"]["v"])
 
 
-def test_of_several_hops_only_the_first_is_kept_and_that_is_told(
-    kept_hop: Outcome, held: tuple[str, Outcome]
+def test_of_a_kept_way_it_is_told_what_of_it_is_provisional(
+    kept_way: Outcome, held: tuple[str, Outcome]
 ) -> None:
-    told = "only the hop to 1.2 is kept and carried out: plan the next one when it is there"
-    assert told in kept_hop.text
-    assert told in held[1].text
+    for outcome in (kept_way, held[1]):
+        for version in ("1.3", "1.4"):
+            assert f"the hop to {version} is kept with its release" in outcome.text
+        assert "the hop to 1.2 is kept" not in outcome.text
 
 
-def test_options_that_a_kept_plan_was_made_with_are_told_by_name(given_less: tuple[str, str]) -> None:
-    without_variables, without_option = given_less
-    assert "kyma_migration_variables: the plan was made with colour: give that again" in without_variables
-    assert "kyma_strict_drift is not what the plan was made with" in without_option
+def test_only_what_may_be_secret_is_given_again_with_a_kept_plan(
+    given_otherwise: tuple[str, str], held: tuple[str, Outcome]
+) -> None:
+    less, more = given_otherwise
+    assert "kyma_migration_variables: the plan was made with colour: give that again" in less
+    assert "strict_drift" not in less
+    assert "kyma_takeover is not what the plan was made with" in more
+    assert held[1].plan["options"]["strict_drift"] is True
+
+
+def test_what_a_kept_plan_was_asked_for_counts_for_its_run(hopped: Outcome, own_cluster: OwnCluster) -> None:
+    assert hopped.status
+    found = own_cluster.api.get("v1", "ConfigMap", "logging", NAMESPACE)
+    assert found
+    assert "labels" not in found["metadata"]
+
+
+def test_a_kept_way_is_bound_to_all_of_its_releases(last_one_changed: str) -> None:
+    assert "hop to 1.4: the release, its values, or the tools that render it are others" in last_one_changed
+    assert "hop to 1.3" not in last_one_changed
 
 
 def test_a_hold_does_not_outdate_a_kept_plan(held: tuple[str, Outcome]) -> None:

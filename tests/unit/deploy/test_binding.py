@@ -11,7 +11,11 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import differences
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import (
+    differences,
+    differences_of_later_hop,
+    unforeseen,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release, secret
@@ -128,6 +132,50 @@ def test_other_options() -> None:
 def test_another_cluster() -> None:
     told = differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
     assert "this is not the cluster that the plan was made for" in told
+
+
+def on_the_way(someone: Deployer, *, last: str = "trace", between: str = "debug") -> Deployer:
+    """Somebody with 2.11 in mind, and 2.10 at hand."""
+    wanted = somebody("2.11", last, cluster=someone.cluster, hops="auto")
+    wanted.materials.others = (release("2.10", {"logging": objects(between)}),)
+    return wanted
+
+
+def test_a_way_is_bound_to_every_release_on_it() -> None:
+    someone = deployed()
+    before = saw(on_the_way(someone))
+    assert differences(before, saw(on_the_way(someone))) == []
+    assert differences(before, saw(on_the_way(someone, last="error"))) == [
+        "hop to 2.11: the release, its values, or the tools that render it are others"
+    ]
+
+
+def test_a_later_hop_is_bound_to_its_release_and_options_and_not_to_its_objects() -> None:
+    someone = deployed()
+    code = {"migration code": "a digest"}
+    before = saw(on_the_way(someone)) | code
+    upgrade(someone).deploy()
+    edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
+    turn = somebody("2.11", "trace", cluster=someone.cluster)
+    assert differences_of_later_hop(before, saw(turn) | code, "2.11") == []
+    assert unforeseen(before, turn.plan()["plan"]) == []
+    other = somebody("2.11", "error", cluster=someone.cluster, force_conflicts=True)
+    told = differences_of_later_hop(before, saw(other) | {"migration code": "another"}, "2.11")
+    assert sorted(told) == [
+        "kyma_force_conflicts is not what the plan was made with",
+        "the code of the migrations, or of this collection, is another",
+        "the release, its values, or the tools that render it are others",
+    ]
+
+
+def test_what_a_later_hop_does_otherwise_than_foretold_is_told() -> None:
+    someone = deployed()
+    before = saw(on_the_way(someone))
+    upgrade(someone).deploy()
+    somebody("2.11", "trace", cluster=someone.cluster, components=["logging"]).deploy()
+    plan = somebody("2.11", "trace", cluster=someone.cluster).plan()["plan"]
+    [told] = unforeseen(before, plan)
+    assert told == "component logging: the plan has upgrade, and now it is unchanged"
 
 
 def test_no_secret_is_in_it() -> None:

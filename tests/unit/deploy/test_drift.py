@@ -136,6 +136,13 @@ def test_what_is_added_comes_with_all_that_lies_below_and_without_replicas() -> 
     assert added_by(managers[0], managers) == frozenset()
 
 
+def test_what_is_added_comes_with_the_map_that_was_made_for_it() -> None:
+    labels = {"f:metadata": {"f:labels": {".": {}, "f:team": {}}, "f:annotations": {".": {}}}}
+    managers = deployment(entry("kubectl-label", labels))["metadata"]["managedFields"]
+    added = added_by(managers[1], managers)
+    assert {("f:metadata", "f:labels"), ("f:metadata", "f:labels", "f:team")} <= added
+
+
 def test_a_change_that_nobody_holds_is_told_without_a_name() -> None:
     taken = Finding(REF, 'spec.containers[name="main"].image', "kubectl-edit", "t", Outcome.RESTORED)
     fields = ["spec.containers[main].image", "metadata.labels.app"]

@@ -75,6 +75,7 @@ KEPT_SPEC: ArgumentSpec = {
     "plan_out": {"type": "path"},
     "plan": {"type": "path"},
     "plan_digest": {"type": "str"},
+    "plan_hop": {"type": "int", "default": 1},
 }
 WAY_SPEC: ArgumentSpec = {
     "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
