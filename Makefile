@@ -20,15 +20,17 @@ changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
 unit: ## unit tests, without a cluster
 integration: ## tests against a Kubernetes
+some-faults: ## a few of the faults that a run survives, as chance has it
+faults: ## all of them, which takes long; SEED=<number> has the same happen again
 molecule: ## molecule scenarios
 sanity: ## ansible-test sanity, for each supported ansible-core at hand
 lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## mend what ruff can, and generate documentation anew
 
-demo test cluster cluster-down bench setup style types yaml changelog docs unit integration molecule \
-sanity lint galaxy fix:
+demo test cluster cluster-down bench setup style types yaml changelog docs unit integration some-faults \
+faults molecule sanity lint galaxy fix:
 	$(do) $@
 
 .PHONY: help demo test cluster cluster-down bench setup style types yaml changelog docs unit integration \
-	molecule sanity lint galaxy fix
+	some-faults faults molecule sanity lint galaxy fix

@@ -49,6 +49,7 @@ def types() -> Outcome:
         *(f"{prefix}.{name}" for name in plugins),
         "tests.benchmark",
         "tests.cluster",
+        "tests.faults",
         "tests.make",
     ]:
         words += ["-p", package]

@@ -43,6 +43,8 @@ _ALL = (
     Step("unit", "pytest without a cluster; some need the programs", suites.unit, ("setup",)),
     Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",)),
     Step("integration", "pytest with a cluster", suites.integration, ("cluster",)),
+    Step("some-faults", "a few of the faults that a run survives", suites.some_faults, ("build",)),
+    Step("faults", "all of them", suites.faults),
     Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("cluster",)),
     Step("molecule-kind", "molecule with kind", suites.molecule_kind, ("build",)),
     Step("molecule", "both molecule scenarios", suites.molecule_all),
@@ -57,7 +59,7 @@ STEPS: Mapping[str, Step] = {step.name: step for step in _ALL}
 GROUPS: Mapping[str, Sequence[str]] = {
     "test": (
         *("setup", "style", "types", "yaml", "changelog", "docs", "sanity", "lint", "galaxy"),
-        *("build", "unit", "cluster", "integration", "molecule-default", "molecule-kind"),
+        *("build", "unit", "cluster", "integration", "some-faults", "molecule-default", "molecule-kind"),
         *(("cluster-down",) if IN_CI else ()),  # a person's next time is quick with a cluster that runs
     ),
 }

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from tests.cluster.console import timed
+from tests.cluster.console import say, timed
 from tests.cluster.paths import BUILD, KUBECONFIG, ROOT
 
 from . import cluster, cores, setup
@@ -37,6 +40,28 @@ def integration() -> Outcome:
     setup.for_tests()
     cluster.up()
     return _pytest(MAIN, "tests/integration", "tests/unit", "-m", "cluster")
+
+
+def faults() -> Outcome:
+    """Run every test of what happens between a run and its Kubernetes; SEED has the same happen again."""
+    return _faults("whole", minutes=120)
+
+
+def some_faults() -> Outcome:
+    """Run a few of them, which chance has chosen."""
+    return _faults("few", minutes=20)
+
+
+def _faults(scope: str, minutes: float) -> Outcome:
+    setup.for_tests()
+    cluster.build()
+    seed = os.environ.get("SEED") or str(secrets.randbelow(10**6))
+    say(f"SEED={seed}")
+    variables = {"SEED": seed, "KYMA_FAULTS": scope}
+    outcome = _pytest(MAIN, "tests/faults", variables=variables, minutes=minutes)
+    if not outcome.failed:
+        return outcome
+    return replace(outcome, note=f"the same again: make faults SEED={seed}")
 
 
 def molecule(scenario: str) -> Outcome:
@@ -77,15 +102,20 @@ def molecule_all() -> Outcome:
     return together((molecule_default(), molecule_kind()))
 
 
-def _pytest(environment: Environment, *arguments: str) -> Outcome:
+def _pytest(
+    environment: Environment,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    minutes: float = 30,
+) -> Outcome:
     report = REPORTS / f"{environment.name}-{Path(arguments[0]).name}.xml"
     report.unlink(missing_ok=True)
     folders = [word for word in arguments if not word.startswith("tests/") or (ROOT / word).exists()]
     with timed(f"pytest in .build/{environment.name}"):
         code = run(
             [environment.python, "-m", "pytest", "-q", "-rs", f"--junit-xml={report}", *folders],
-            env={**environment.variables, **_cluster_variables()},
-            minutes=30,
+            env={**environment.variables, **_cluster_variables(), **(variables or {})},
+            minutes=minutes,
         )
     return counts(report, code)
 

@@ -77,7 +77,9 @@ def connect(
         Unconfigured: the options, the environment and the kubeconfig name no usable way.
     """
     login = login_for(with_environment(params))
-    return LiveCluster(Transport(login, on_warning=on_warning), field_manager=field_manager)
+    # Who works for a run that has begun has talked to this cluster before.
+    transport = Transport(login, on_warning=on_warning, patient=bool(params.get("run")))
+    return LiveCluster(transport, field_manager=field_manager)
 
 
 def with_environment(params: Mapping[str, Any]) -> dict[str, Any]:

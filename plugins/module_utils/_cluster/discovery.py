@@ -37,6 +37,22 @@ class Discovery:
         self._lock = threading.Lock()
         self._table: Table | None = None
         self._fetched_at = 0.0
+        self._expected: dict[tuple[str, str], float] = {}
+
+    def expect(self, definition: Document, seconds: float) -> None:
+        """Take note of a CustomResourceDefinition that was written: for so long its kinds may come late."""
+        spec, until = definition["spec"], self._clock() + seconds
+        for version in spec.get("versions") or ():
+            if version.get("served"):
+                self._expected[f"{spec['group']}/{version['name']}", spec["names"]["kind"]] = until
+
+    def expect_nothing(self) -> None:
+        """Take note that a definition goes."""
+        self._expected.clear()
+
+    def expects(self, api_version: str, kind: str) -> bool:
+        """Whether a kind that is not served may be so in a moment."""
+        return self._clock() < self._expected.get((api_version, kind), 0.0)
 
     def find(self, api_version: str, kind: str) -> Resource | None:
         """The resource of a kind, or None where the server does not serve it."""

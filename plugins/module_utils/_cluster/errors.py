@@ -16,7 +16,15 @@ class ClusterError(LifecycleError):
 
 
 class Unreachable(ClusterError):
-    """No answer came: refused, reset, timed out, or the name does not resolve."""
+    """No answer came: refused, reset, timed out, or the name does not resolve.
+
+    Attributes:
+        sent: whether the request may have been sent, so that the server may have acted on it.
+    """
+
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class Unconfigured(ClusterError):
@@ -109,6 +117,13 @@ class Untypeable(Invalid):
     """
 
 
+class Inconvertible(ApiError):
+    """The object is kept, or was written, in a version that its definition no longer has.
+
+    The server says so with HTTP 500 and no reason. It stays so until somebody mends the object.
+    """
+
+
 _BY_STATUS: dict[int, type[ApiError]] = {
     400: Invalid,
     401: Unauthorized,
@@ -119,6 +134,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
     422: Invalid,
 }
 UNTYPEABLE_MARK = "failed to create typed patch object"
+INCONVERTIBLE_MARK = "request to convert CR"
 
 
 def api_error(action: str, status: int, body: dict[str, Any], retry_after: float | None = None) -> ApiError:
@@ -141,6 +157,20 @@ def api_error(action: str, status: int, body: dict[str, Any], retry_after: float
         kind = AlreadyExists
     elif UNTYPEABLE_MARK in message:
         kind = Untypeable
+    elif status == 500 and not reason and INCONVERTIBLE_MARK in message:
+        kind = Inconvertible
     return kind(
         action, status=status, reason=reason, api_message=message, causes=causes, retry_after=retry_after
     )
+
+
+def is_answer(error: ApiError) -> bool:
+    """Whether the server means what it says, however its status looks: asking again changes nothing."""
+    return error.status < 500 or isinstance(error, (Untypeable, Inconvertible))
+
+
+def may_have_acted(error: ClusterError) -> bool:
+    """Whether a write that ended so may have taken effect all the same."""
+    if isinstance(error, Unreachable):
+        return error.sent
+    return isinstance(error, ApiError) and not is_answer(error)

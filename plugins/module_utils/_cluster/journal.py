@@ -28,12 +28,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ApiError,
     ClusterError,
     Conflict,
-    Invalid,
     KindNotServed,
+    is_answer,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
     PatchRefused,
     json_patched,
+    merge_patch_between,
     merge_patched,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
@@ -162,8 +163,8 @@ class JournalingCluster(ClusterWrapper):
     """Another cluster, and a journal that gets each write before it takes effect, and its outcome after it.
 
     Each object is read before it is written. That nobody else writes it in between is seen to by a
-    precondition on its resourceVersion, and by another look where somebody does, some times. (A JSON patch
-    is sent as it is.) What the server is asked to dry-run is not journaled.
+    precondition on its resourceVersion, and by another look where somebody does, some times. What the server
+    is asked to dry-run is not journaled.
     """
 
     def __init__(self, inner: Cluster, journal: Journal, writer: Writer) -> None:
@@ -214,7 +215,8 @@ class JournalingCluster(ClusterWrapper):
         """See Cluster."""
 
         def write(before: Object | None) -> Object:
-            bound = _bound(patch, before) if isinstance(patch, Mapping) and not subresource else patch
+            merge = patch if isinstance(patch, Mapping) else _as_merge_patch(patch, before)
+            bound = patch if merge is None or subresource else _bound(merge, before)
             return self._inner.patch(
                 api_version, kind, name, namespace, bound, subresource=subresource, dry_run=dry_run
             )
@@ -377,13 +379,28 @@ def _bound(content: Mapping[str, Any], before: Object | None) -> dict[str, Any]:
     return {**content, "metadata": {**meta, "resourceVersion": _version(before)}}
 
 
+def _as_merge_patch(
+    operations: Sequence[Mapping[str, Any]], before: Object | None
+) -> Mapping[str, Any] | None:
+    """A JSON patch as the merge patch that comes to the same for an object as it was seen.
+
+    That can be repeated where its answer is lost. None where there is none: the server says why.
+    """
+    if before is None:
+        return None
+    try:
+        return merge_patch_between(before, json_patched(before, operations)) or None
+    except PatchRefused:
+        return None
+
+
 def _version(obj: Object | None) -> str:
     return str(obj["metadata"].get("resourceVersion", "")) if obj is not None else ""
 
 
 def _is_certain(refusal: ClusterError) -> bool:
     """Whether the server has surely not made the write: after its own failure nobody knows."""
-    return not isinstance(refusal, ApiError) or isinstance(refusal, Invalid) or refusal.status < 500
+    return not isinstance(refusal, ApiError) or is_answer(refusal)
 
 
 def _overlaid(before: Object, intent: Mapping[str, Any]) -> Object:

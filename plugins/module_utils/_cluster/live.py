@@ -31,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     Unreachable,
     api_error,
+    may_have_acted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
 
@@ -38,8 +39,8 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 PAGE_ITEMS = 500
 METADATA_PAGE_ITEMS = 5000
 """Metadata is small: one request per kind is worth more than a small answer."""
-SERVING_SECONDS = 3.0
-"""How long a kind that discovery names may answer 404: a new CRD takes about a second to be served."""
+SERVING_SECONDS = 30.0
+"""How long a kind that discovery names may answer 404, as after its definition's change: mostly a second."""
 SERVING_POLL_SECONDS = 0.1
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class LiveCluster(Cluster):
         return str(answer.json()["gitVersion"])
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        resource = self.resource(api_version, kind)
+        resource = self._awaited(api_version, kind)
         if resource is None:
             return None
         action = describe("get", kind, name, namespace)
@@ -91,7 +92,7 @@ class LiveCluster(Cluster):
         field_selector: str = "",
         metadata_only: bool = False,
     ) -> Page:
-        resource = self.resource(api_version, kind)
+        resource = self._awaited(api_version, kind)
         if resource is None:
             return Page([], "")
         query = [("labelSelector", label_selector), ("fieldSelector", field_selector)]
@@ -141,18 +142,22 @@ class LiveCluster(Cluster):
             ("force", "true" if force else ""),
             ("dryRun", "All" if dry_run else ""),
         ]
-        return self._while_served(
-            resource,
-            lambda: self._transport.request(
+        bound = bool(obj["metadata"].get("resourceVersion")) and not dry_run
+
+        def ask() -> Object:
+            return self._transport.request(
                 describe("apply", resource.kind, name, namespace),
                 "PATCH",
                 path_of(resource, namespace, name),
                 query=query,
                 body=obj,
                 content_type="application/apply-patch+yaml",
-                repeatable=True,
-            ).json(),
-        )
+                # Applied twice it is the same, unless it holds for one version only.
+                repeatable=not bound,
+            ).json()
+
+        answer = self._while_served(resource, lambda: self._written(ask, obj) if bound else ask())
+        return self._noted(answer, dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         resource, namespace, name = self._target(obj)
@@ -161,17 +166,21 @@ class LiveCluster(Cluster):
             ("fieldValidation", "Warn"),
             ("dryRun", "All" if dry_run else ""),
         ]
-        return self._while_served(
-            resource,
-            lambda: self._transport.request(
+
+        def ask() -> Object:
+            return self._transport.request(
                 describe("create", resource.kind, name, namespace),
                 "POST",
                 collection_path(resource, namespace, required=True),
                 query=query,
                 body=obj,
                 repeatable=dry_run,
-            ).json(),
-        )
+            ).json()
+
+        # What the server names can't be found again.
+        plain = dry_run or not name
+        answer = self._while_served(resource, lambda: ask() if plain else self._written(ask, obj))
+        return self._noted(answer, dry_run)
 
     def patch(
         self,
@@ -191,9 +200,9 @@ class LiveCluster(Cluster):
             ("fieldValidation", "Warn"),
             ("dryRun", "All" if dry_run else ""),
         ]
-        return self._while_served(
-            resource,
-            lambda: self._transport.request(
+
+        def ask() -> Object:
+            return self._transport.request(
                 describe("patch", kind, name, namespace),
                 "PATCH",
                 path_of(resource, namespace, name, subresource),
@@ -201,8 +210,16 @@ class LiveCluster(Cluster):
                 body=patch,
                 content_type="application/merge-patch+json" if merge else "application/json-patch+json",
                 repeatable=dry_run,
-            ).json(),
-        )
+            ).json()
+
+        def request() -> Object:
+            # What a JSON patch has made can't be told from what was there; nor is a scale the object itself.
+            if dry_run or not isinstance(patch, Mapping) or subresource not in ("", "status"):
+                return ask()
+            target = {"apiVersion": api_version, "kind": kind, "name": name, "namespace": namespace}
+            return self._written(ask, patch, target)
+
+        return self._noted(self._while_served(resource, request), dry_run)
 
     def delete(
         self,
@@ -227,7 +244,8 @@ class LiveCluster(Cluster):
             options["preconditions"] = {key: value for key, value in preconditions.items() if value}
         if dry_run:
             options["dryRun"] = ["All"]
-        try:
+
+        def ask() -> bool:
             self._transport.request(
                 describe("delete", kind, name, namespace),
                 "DELETE",
@@ -237,9 +255,20 @@ class LiveCluster(Cluster):
                 body=options,
                 repeatable=dry_run,
             )
+            return True
+
+        def look() -> bool | None:
+            live = self.get(api_version, kind, name, namespace)
+            if live is None or live["metadata"].get("deletionTimestamp"):
+                return True
+            return True if uid and live["metadata"]["uid"] != uid else None
+
+        if kind == "CustomResourceDefinition":
+            self._discovery.expect_nothing()
+        try:
+            return self._settled(ask, look)
         except NotFound:
             return False
-        return True
 
     def watch(
         self,
@@ -325,14 +354,59 @@ class LiveCluster(Cluster):
         return self._transport.request("read which kinds are served", "GET", path, accept=accept).json()
 
     def _served(self, api_version: str, kind: str) -> Resource:
-        resource = self.resource(api_version, kind)
+        resource = self._awaited(api_version, kind)
         if resource is None:
             raise KindNotServed(api_version, kind)
+        return resource
+
+    def _awaited(self, api_version: str, kind: str) -> Resource | None:
+        """The resource of a kind; one that was defined just now is waited for."""
+        while (resource := self.resource(api_version, kind)) is None:
+            if not self._discovery.expects(api_version, kind):
+                return None
+            time.sleep(SERVING_POLL_SECONDS)
         return resource
 
     def _target(self, obj: Object) -> tuple[Resource, str | None, str]:
         resource = self._served(obj["apiVersion"], obj["kind"])
         return resource, obj["metadata"].get("namespace"), obj["metadata"].get("name") or ""
+
+    def _written(
+        self, ask: Callable[[], Object], wanted: Mapping[str, Any], target: Mapping[str, Any] | None = None
+    ) -> Object:
+        """Make a write of an object; one whose answer was lost is looked at before it is repeated.
+
+        Args:
+            ask: makes it.
+            wanted: its content.
+            target: what names the object, where the content doesn't.
+        """
+        named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
+
+        def look() -> Object | None:
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import has_made
+
+            live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
+            return has_made(live, wanted, self._field_manager)
+
+        return self._settled(ask, look)
+
+    def _settled(self, ask: Callable[[], T], look: Callable[[], T | None]) -> T:
+        try:
+            return ask()
+        except ClusterError as error:
+            if not may_have_acted(error):
+                raise
+            # Mostly not needed.
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import settled
+
+            return settled(ask, look, error, policy=self._transport.retry_policy)
+
+    def _noted(self, answer: Object, dry_run: bool) -> Object:
+        """The answer to a write; what it defines is waited for when it is asked for."""
+        if answer["kind"] == "CustomResourceDefinition" and not dry_run:
+            self._discovery.expect(answer, SERVING_SECONDS)
+        return answer
 
     def _while_served(self, resource: Resource, request: Callable[[], T]) -> T:
         """Make a request, again if its path isn't there although discovery names its kind.
@@ -348,7 +422,7 @@ class LiveCluster(Cluster):
                 if not is_missing_path(error):
                     raise
             self._discovery.refresh()
-            if self._discovery.find(resource.api_version, resource.kind) is None or time.monotonic() >= end:
+            if self._awaited(resource.api_version, resource.kind) is None or time.monotonic() >= end:
                 raise KindNotServed(resource.api_version, resource.kind)
             time.sleep(SERVING_POLL_SECONDS)
 

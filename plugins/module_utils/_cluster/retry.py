@@ -20,7 +20,8 @@ class Loss(Enum):
 
 REFUSED_UNREAD = frozenset({429})
 """Statuses that say the server did not act: priority and fairness (KEP-1040), storage not yet ready."""
-UNAVAILABLE = frozenset({502, 503, 504})
+INTERNAL = 500
+UNAVAILABLE = frozenset({INTERNAL, 502, 503, 504})
 """Statuses of a server, or a proxy before it, that is on its way up or down; it may have acted."""
 
 
@@ -29,16 +30,20 @@ class RetryPolicy:
     """Bounds of one request's attempts.
 
     Attributes:
-        attempts: how often a request is sent at the most.
         first_delay: seconds before the second attempt.
         factor: by how much the delay grows each time.
-        limit: seconds since the first attempt after which no other one starts.
+        longest_delay: seconds that it grows to.
+        limit: seconds since the first attempt after which no other one starts; more than a read may take.
+        internal_limit: the same for what fails within the server: mostly a webhook that stays away.
+        absent_limit: the same where nobody has ever answered: a person waits to hear of a wrong address.
     """
 
-    attempts: int = 5
     first_delay: float = 0.1
     factor: float = 2.0
-    limit: float = 15.0
+    longest_delay: float = 2.0
+    limit: float = 120.0
+    internal_limit: float = 20.0
+    absent_limit: float = 1.5
 
     def delay(
         self,
@@ -48,6 +53,7 @@ class RetryPolicy:
         elapsed: float,
         repeatable: bool,
         retry_after: float | None = None,
+        patient: bool = True,
     ) -> float | None:
         """Seconds to wait before the next attempt, or None if this outcome is final.
 
@@ -57,12 +63,18 @@ class RetryPolicy:
             elapsed: seconds since the first attempt.
             repeatable: whether doing it twice comes to the same (reads, server-side apply).
             retry_after: what the server asked for (RFC 9110, 10.2.3), in seconds.
+            patient: whether somebody has answered before, or surely will.
         """
         safe = outcome is Loss.NOT_SENT or outcome in REFUSED_UNREAD
         unsure = outcome is Loss.NO_ANSWER or outcome in UNAVAILABLE
         if not safe and not (unsure and repeatable):
             return None
-        wait = self.first_delay * self.factor ** (attempt - 1) if retry_after is None else retry_after
-        if attempt >= self.attempts or elapsed + wait > self.limit:
-            return None
-        return wait
+        wait = min(self.first_delay * self.factor ** min(attempt - 1, 30), self.longest_delay)
+        if retry_after is not None:
+            wait = max(retry_after, self.first_delay)
+        return None if elapsed + wait > self._limit(outcome, patient) else wait
+
+    def _limit(self, outcome: Loss | int, patient: bool) -> float:
+        if outcome == INTERNAL:
+            return self.internal_limit
+        return self.absent_limit if isinstance(outcome, Loss) and not patient else self.limit

@@ -20,9 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unconfigured,
     Unreachable,
     api_error,
+    is_answer,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login, missing_client
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import Loss, RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import (
+    INTERNAL,
+    Loss,
+    RetryPolicy,
+)
 
 if TYPE_CHECKING:
     import ssl
@@ -55,8 +60,16 @@ class Answer(NamedTuple):
 class Transport:
     """Requests to one API server, from any number of threads.
 
+    Args:
+        login: which server, and as whom.
+        on_warning: gets what the server warns of.
+        retry: bounds of one request's attempts.
+        patient: wait for a server that has not answered this process yet: it is known to be there.
+        sleep: waits so many seconds.
+
     Attributes:
         requests: how many HTTP requests were sent, by method, counting every attempt.
+        retry_policy: bounds of one request's attempts.
     """
 
     def __init__(
@@ -65,12 +78,14 @@ class Transport:
         *,
         on_warning: OnWarning | None = None,
         retry: RetryPolicy | None = None,
+        patient: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.login = login
         self.requests: Counter[str] = Counter()
         self._on_warning = on_warning
-        self._retry = retry or RetryPolicy()
+        self.retry_policy = retry or RetryPolicy()
+        self._patient = patient
         self._sleep = sleep
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
@@ -97,7 +112,8 @@ class Transport:
             body: what to send as JSON, or None.
             content_type: of the body.
             accept: the Accept header.
-            repeatable: whether doing it twice comes to the same; reads always are.
+            repeatable: whether doing it twice comes to the same; reads always are. Others are sent again only
+                where the server has surely not acted on them.
 
         Raises:
             ApiError: the server says no.
@@ -177,6 +193,7 @@ class Transport:
         import urllib3
         from urllib3 import exceptions as errors
 
+        query = list(query)
         url = self.url(path, query)
         payload = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         repeatable = repeatable or method == "GET"
@@ -209,10 +226,13 @@ class Transport:
                     preload_content=stream_seconds is None,
                 )
             except errors.SSLError as error:
-                raise self._untrusted(error) from error
-            except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
-                outcome: Loss | int = Loss.NOT_SENT
+                if not broke_off(error):
+                    raise self._untrusted(error) from error
+                outcome: Loss | int = Loss.NO_ANSWER
                 failure: Unreachable | ApiError = self._unreachable(error)
+            except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
+                outcome = Loss.NOT_SENT
+                failure = self._unreachable(error, sent=False)
             except errors.ReadTimeoutError as error:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)
@@ -222,22 +242,27 @@ class Transport:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)
             else:
+                if response.status < INTERNAL:
+                    self._patient = True
                 if response.status < 300:
                     return response
                 outcome = response.status
                 retry_after = seconds_of(response.headers.get("Retry-After"))
                 failure = api_error(action, response.status, decoded_status(response.data), retry_after)
+                if outcome >= INTERNAL and (is_answer(failure) or is_refused_rehearsal(outcome, query)):
+                    raise failure
                 if outcome == 401 and not refused:
                     # The token may have run out or have been rotated; the server has not acted.
                     refused = all_headers.get("Authorization", "")
                     if refused and self.login.authorization(refused) != refused:
                         continue
-            wait = self._retry.delay(
+            wait = self.retry_policy.delay(
                 outcome,
                 attempt=attempt,
                 elapsed=time.monotonic() - started,
                 repeatable=repeatable,
                 retry_after=retry_after,
+                patient=self._patient,
             )
             if wait is None:
                 raise failure
@@ -256,9 +281,9 @@ class Transport:
             for text in WARNING.findall(header):
                 self._on_warning(action, re.sub(r"\\(.)", r"\1", text))
 
-    def _unreachable(self, error: Exception) -> Unreachable:
+    def _unreachable(self, error: Exception, *, sent: bool = True) -> Unreachable:
         place = f" ({self.login.origin})" if self.login.origin else ""
-        return Unreachable(f"no answer from {self.login.server}{place}: {plain_reason(error)}")
+        return Unreachable(f"no answer from {self.login.server}{place}: {plain_reason(error)}", sent=sent)
 
     def _untrusted(self, error: Exception) -> Unconfigured:
         place = f" ({self.login.origin})" if self.login.origin else ""
@@ -377,6 +402,24 @@ def bypasses_proxy(server: str, no_proxy: str) -> bool:
                     return True
             except ValueError:
                 continue
+    return False
+
+
+def is_refused_rehearsal(status: int, query: Iterable[tuple[str, str]]) -> bool:
+    """Whether a dry run failed within the server: mostly for a webhook, which many objects may wait for."""
+    return status == INTERNAL and ("dryRun", "All") in query
+
+
+def broke_off(error: BaseException) -> bool:
+    """Whether encryption failed only because the other end is gone, as where a server stops."""
+    import ssl
+
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):
+            return True
+        inner = seen.args[0] if seen.args and isinstance(seen.args[0], BaseException) else None
+        seen = inner or seen.__cause__ or seen.__context__
     return False
 
 

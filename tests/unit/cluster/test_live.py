@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     Forbidden,
     Gone,
+    Inconvertible,
     KindNotServed,
     NotFound,
     Unreachable,
@@ -195,6 +196,7 @@ def test_delete_of_what_is_not_there_is_false() -> None:
         (status(403, "Forbidden", "no"), Forbidden),
         (status(404, "NotFound", 'namespaces "n" not found', name="n", kind="namespaces"), NotFound),
         (status(500, "", "failed to create typed patch object (n/a; /v1, Kind=ConfigMap)"), Untypeable),
+        (status(500, "", "request to convert CR from an invalid group/version: e/v1"), Inconvertible),
     ],
 )
 def test_answers_that_say_no(answer: Reply, error: type[Exception]) -> None:
@@ -240,20 +242,19 @@ def test_a_read_survives_a_hiccup(hiccup: Reply) -> None:
         assert len(asked(server)) == 3
 
 
-def test_a_create_that_may_have_happened_is_not_sent_again() -> None:
-    with talking_to(lambda _request: Reply(None)) as (cluster, server):
-        with pytest.raises(Unreachable, match=server.url):
-            cluster.create(CONFIG_MAP)
-        assert len(asked(server)) == 1
-
-
 def test_nobody_there() -> None:
     with serve(lambda _request: Reply({})) as server:
         url = server.url
-    connection = Transport(Login(url, origin="context x of y"), retry=RetryPolicy(first_delay=0.001))
-    with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
-        LiveCluster(connection).server_version()
-    assert connection.requests["GET"] == 5
+    policy = RetryPolicy(first_delay=0.001, absent_limit=0.1, limit=0.5)
+    login = Login(url, origin="context x of y")
+    tries = []
+    for patient in (False, True):
+        connection = Transport(login, retry=policy, patient=patient)
+        with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
+            LiveCluster(connection).server_version()
+        tries.append(connection.requests["GET"])
+    # Who knows that a server is there waits longer for it.
+    assert 1 < tries[0] < tries[1]
 
 
 def test_redirects_are_not_followed() -> None:

@@ -1,0 +1,61 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The seed, how much of all is tried, and the cluster that it is tried on."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.paths import BIN
+
+from . import world as worlds
+from .world import World
+
+SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
+WHOLE = os.environ.get("KYMA_FAULTS") == "whole"
+
+
+def pytest_report_header() -> str:
+    """How to have the same faults again."""
+    return f"faults: SEED={SEED}, {'all of them' if WHOLE else 'a few of them (make faults: all)'}"
+
+
+@pytest.fixture
+def chance(request: pytest.FixtureRequest) -> random.Random:
+    """What is left to chance in a test: the same for the same seed."""
+    return random.Random(f"{SEED} {request.node.name}")
+
+
+@pytest.fixture(scope="session")
+def whole() -> bool:
+    """Whether everything is tried, however long it takes."""
+    return WHOLE
+
+
+@pytest.fixture(scope="session")
+def shared_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One cluster for all tests that leave it as it was."""
+    if not (BIN / "kube-apiserver").exists():
+        message = "no programs for a cluster of our own (python -m tests.cluster build)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    made = worlds.create(tmp_path_factory.mktemp("cluster"), tmp_path_factory.mktemp("faults"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def world(shared_world: World) -> Iterator[World]:
+    """The cluster; where the test fails, what befell it is told."""
+    shared_world.proxy.forget()
+    yield shared_world
+    shared_world.processes.kill()
+    print(f"SEED={SEED}\n{shared_world.proxy.sequence}")
+    shared_world.proxy.pass_all()

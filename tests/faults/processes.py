@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The processes of one deployment: found by a word in their environment; killed, paused and continued."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+
+class Processes:
+    """Everything that runs with a certain word in its environment."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark.encode()
+
+    def pids(self) -> list[int]:
+        """Those that are there now."""
+        own = os.getpid()
+        found = (int(one.name) for one in Path("/proc").glob("[0-9]*") if self._is_one(one))
+        return [pid for pid in found if pid != own]
+
+    def kill(self) -> None:
+        """Kill all of them at once, as a power failure would: none may see another one's end."""
+        while pids := self.pids():
+            self._signal(pids, signal.SIGSTOP)
+            self._signal(pids, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def kill_peer(self, port: int) -> None:
+        """Kill the one that holds the other end of a connection to this machine, and no other."""
+        self._signal([pid for pid in self.pids() if _holds(pid, port)], signal.SIGKILL)
+
+    def pause(self) -> None:
+        """Stop all of them where they are."""
+        self._signal(self.pids(), signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let all of them go on."""
+        self._signal(self.pids(), signal.SIGCONT)
+
+    def have_ended(self, seconds: float = 15.0) -> bool:
+        """Whether none is there, after a moment."""
+        end = time.monotonic() + seconds
+        while self.pids():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def _is_one(self, process: Path) -> bool:
+        try:
+            # A zombie has no environment any more.
+            return self._mark in (process / "environ").read_bytes()
+        except OSError:
+            return False
+
+    def _signal(self, pids: list[int], number: int) -> None:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+
+def _holds(pid: int, port: int) -> bool:
+    inodes = _inodes_of(port)
+    try:
+        return any(str(fd.readlink()) in inodes for fd in Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def _inodes_of(port: int) -> set[str]:
+    """The sockets that this port is the local end of, as they stand in /proc."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    fields = (line.split() for line in lines)
+    return {f"socket:[{one[9]}]" for one in fields if int(one[1].partition(":")[2], 16) == port}

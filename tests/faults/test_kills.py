@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Case 1: SIGKILL before, during and after every write of a record and of a migration, one run per write."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from .fault import NOTHING, Fault, Request
+from .proxy import Script
+from .world import World
+from .writes import Counting, Write, writes_of
+
+pytestmark = pytest.mark.cluster
+
+MOMENTS = ("before", "during", "after")
+"""It never arrives; it takes effect, and nobody hears of it; or whoever made it ends just when he hears."""
+VICTIMS = ("the machine", "the writer")
+"""Everything at once, as where the power fails; or only the process that writes, as where memory runs out."""
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One run: which write, when, and who dies of it."""
+
+    write: Write
+    moment: str
+    victim: str
+
+    def __str__(self) -> str:
+        return f"{self.victim} killed {self.moment} {self.write}"
+
+
+@pytest.fixture(scope="module")
+def writes(shared_world: World) -> Sequence[Write]:
+    """The writes of a deployment that nothing befalls, upgrading one that is there."""
+    for _time in range(2):
+        shared_world.proxy.forget()
+        shared_world.shop.renew()
+        shared_world.deploy().succeeded()
+        shared_world.shop.assert_whole()
+    return list(writes_of(shared_world.proxy.passages))
+
+
+def test_killed_at_every_write(
+    world: World, writes: Sequence[Write], chance: random.Random, whole: bool
+) -> None:
+    kills = [Kill(write, moment, chance.choice(VICTIMS)) for write in writes for moment in MOMENTS]
+    failures = []
+    for kill in kills if whole else chance.sample(kills, FEW):
+        try:
+            _killed_and_run_again(world, kill)
+        except AssertionError as failure:
+            failures.append(f"{kill}:\n{world.proxy.sequence}\n{failure}")
+    assert failures == [], "\n\n".join(failures)
+
+
+def _killed_and_run_again(world: World, kill: Kill) -> None:
+    world.proxy.forget()
+    world.shop.renew()
+    killer = Killer(kill, world)
+    outcome = world.deploy(killer.script)
+    assert killer.has_struck, "the write was not made"
+    # Where only one process was killed, the others have told of it, and have ended.
+    assert world.processes.have_ended(), "a process of the killed deployment is still at work"
+    if kill.victim == "the machine":
+        assert outcome.status != 0
+    world.deploy().succeeded()
+    world.shop.assert_whole()
+
+
+class Killer:
+    """Kills whoever makes a certain write."""
+
+    def __init__(self, kill: Kill, world: World) -> None:
+        self.has_struck = False
+        self._kill = kill
+        self._world = world
+        self._counting = Counting()
+
+    @property
+    def script(self) -> Script:
+        """What befalls each request."""
+        return self._decide
+
+    def _decide(self, request: Request) -> Fault:
+        if not request.writes or self._counting.write(request) != self._kill.write or self.has_struck:
+            return NOTHING
+        self.has_struck = True
+        strike = self._strike(request)
+        name = str(self._kill)
+        if self._kill.moment == "before":
+            return Fault(name, before=strike, reset_before=True)
+        if self._kill.moment == "during":
+            return Fault(name, after=strike, reset_after=True)
+        return Fault(name, after=lambda: threading.Timer(0.002, strike).start())
+
+    def _strike(self, request: Request) -> Callable[[], None]:
+        if self._kill.victim == "the machine":
+            return self._world.processes.kill
+        return lambda: self._world.processes.kill_peer(request.peer)

@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster, a proxy before it, and a deployer who only knows the proxy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+
+from tests.cluster.certificates import write_private
+from tests.cluster.paths import BIN, ROOT
+from tests.integration.playbook.audit import AuditLog
+from tests.integration.playbook.running import Outcome, Playbook
+
+from .processes import Processes
+from .proxy import Proxy, Script
+from .shop import Shop, given, migrations
+
+DEPLOYER = "deployer"
+TOKEN_SECONDS = 24 * 3600
+
+
+@dataclass
+class World:
+    """Where faults happen.
+
+    Attributes:
+        state: the folder of the cluster.
+        api: a connection of the tests' own, past the proxy.
+        proxy: what the deployer talks to.
+        playbook: what the deployer runs.
+        processes: those of the deployer.
+        shop: what is deployed.
+        kubeconfig: the deployer's, by way of the proxy.
+    """
+
+    state: Path
+    api: LiveCluster
+    proxy: Proxy
+    playbook: Playbook
+    processes: Processes
+    shop: Shop
+    kubeconfig: Path
+
+    def deploy(self, script: Script | None = None, *arguments: str, **variables: Any) -> Outcome:
+        """Deploy what the shop consists of now, while the script plays; without one nothing befalls it."""
+        if script is None:
+            self.proxy.pass_all()
+        else:
+            self.proxy.play(script)
+        # What the machine's terminal shows of a killed playbook is not of interest; its exit code is.
+        return self.playbook.deploy(self.shop.folder, "-e", given(self.shop.round), *arguments, **variables)
+
+    def close(self) -> None:
+        """End the proxy and the cluster."""
+        self.processes.kill()
+        self.proxy.close()
+        _cluster(self.state, "down", "--provider", "processes")
+
+
+def create(state: Path, folder: Path) -> World:
+    """Start a cluster and a proxy before it, with a deployer that has all rights."""
+    _cluster(state, "up", "--provider", "processes")
+    try:
+        return _create(state, folder)
+    except BaseException:
+        _cluster(state, "down", "--provider", "processes")
+        raise
+
+
+def _create(state: Path, folder: Path) -> World:
+    admin = state / "kubeconfig"
+    api = connect({"kubeconfig": str(admin)})
+    config = yaml.safe_load(admin.read_text())
+    proxy = Proxy(config["clusters"][0]["cluster"]["server"], state / "processes" / "pki")
+    kubeconfig = folder / "kubeconfig"
+    write_private(kubeconfig, yaml.safe_dump(_through(config, proxy.url, _token(api, admin))))
+    user = folder / "user"
+    user.mkdir()
+    playbook = Playbook(user, kubeconfig, AuditLog(state / "audit.log"))
+    playbook.migration("counted", migrations())
+    shop = Shop(api, folder / "release")
+    shop.seed()
+    processes = Processes(f"KYMA_TEST_RECORD={user}")
+    return World(state, api, proxy, playbook, processes, shop, kubeconfig)
+
+
+def _token(api: LiveCluster, admin: Path) -> str:
+    """A token for a deployer that may do everything."""
+    meta = {"name": DEPLOYER, "namespace": "default"}
+    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
+    api.apply(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": DEPLOYER},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": "cluster-admin",
+            },
+            "subjects": [{"kind": "ServiceAccount", **meta}],
+        }
+    )
+    words = ("--kubeconfig", admin, "-n", "default", "create", "token", DEPLOYER)
+    return _output([BIN / "kubectl", *words, f"--duration={TOKEN_SECONDS}s"]).strip()
+
+
+def _through(config: Mapping[str, Any], url: str, token: str) -> dict[str, Any]:
+    """A kubeconfig for another way to the same cluster, and for somebody else."""
+    authority = config["clusters"][0]["cluster"]["certificate-authority-data"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "proxy",
+        "clusters": [{"name": "proxy", "cluster": {"server": url, "certificate-authority-data": authority}}],
+        "users": [{"name": DEPLOYER, "user": {"token": token}}],
+        "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": DEPLOYER}}],
+    }
+
+
+def _cluster(state: Path, *arguments: str) -> None:
+    environment = {**os.environ, "KYMA_CLUSTER_DIR": str(state)}
+    _output([sys.executable, "-m", "tests.cluster", *arguments], environment)
+
+
+def _output(command: list[Any], environment: Mapping[str, str] | None = None) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
