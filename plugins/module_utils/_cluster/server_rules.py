@@ -165,8 +165,8 @@ def _frozen_part(stateful_set: Object) -> Object:
 
 
 def _bare(claim_template: Object) -> Object:
-    """A claim's template without what the server fills in: a later apply leaves that out again."""
-    meta = {k: v for k, v in (claim_template.get("metadata") or {}).items() if v is not None}
+    """A claim's template without what the server fills in or leaves out: a later apply does it the other way."""
+    meta = {k: v for k, v in (claim_template.get("metadata") or {}).items() if v}
     return {"metadata": meta, "spec": {"volumeMode": "Filesystem", **(claim_template.get("spec") or {})}}
 
 

@@ -37,6 +37,8 @@ def as_stored(template: dict[str, Any]) -> dict[str, Any]:
 def test_what_the_server_fills_in_is_no_change_of_a_claim_template() -> None:
     stored = stateful_set(as_stored(claim_template()))
     assert not list(problems_of(stateful_set(claim_template()), stored))
+    without_any = {**claim_template(), "metadata": {"name": "data", "annotations": {}}}
+    assert not list(problems_of(stateful_set(without_any), stored))
 
 
 def test_another_claim_template_is_refused() -> None:
