@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -22,7 +22,7 @@ from tests.cluster.paths import ROOT
 from .bounds import bounds
 from .measurements import Measurements
 from .names import CASES, OURS, SIZES
-from .page import page, workloads
+from .page import limits, page, workloads
 from .running import BenchmarkError, Place
 from .tables import report
 from .trial import TOOLS, Trial, rounds_of
@@ -39,50 +39,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--objects", type=int, choices=SIZES, action="append", help="default: both")
     parser.add_argument("--tool", choices=TOOLS, action="append", help="default: all; bounds need both sides")
     parser.add_argument("--rounds", type=int, help="at most so many of everything, at least 1")
-    parser.add_argument("--write", type=Path, help="the page that gets the tables, if all went well so far")
+    parser.add_argument("--limit", type=float, help="seconds that one time of one case of a tool may take")
+    parser.add_argument("--write", type=Path, help="the page that gets the tables, after each tool")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)  # so that no cluster is left behind
     measurements = Measurements()
     counts: dict[int, int] = {}
-    failures: list[str] = []
     for objects in options.objects or SIZES:
         with timed(f"{objects} objects"):
-            counts[objects], failed = _measure(
-                objects, options.cases or CASES, options.tool or TOOLS, options.rounds, measurements
-            )
-        failures += failed
+            for count in _measure(objects, options, measurements):
+                counts[objects] = count
+                # After each tool, so that what was measured outlives whoever is cut off.
+                if options.write:
+                    _write(options.write, measurements, counts, options.limit)
     found = bounds(measurements)
-    tables = report(measurements, found)
     load, cores = os.getloadavg()[1], os.cpu_count() or 1
-    say(f"\n{tables}\nThe load was {load:.1f} on {cores} cores.")
-    if failures:
-        print(f"Not measured: {', '.join(failures)}; see above.", file=sys.stderr)
-    if options.write and not failures:
-        facts = {"versions": versions(), "release": RELEASE, "ours": OURS, "component": COMPONENT}
-        options.write.write_text(page(tables, **facts, workloads=workloads(counts)), encoding="utf-8")
-    return 0 if not failures and all(bound.kept for bound in found) else 1
+    say(f"\n{report(measurements, found)}\nThe load was {load:.1f} on {cores} cores.")
+    return 0 if not measurements.failures and all(bound.kept for bound in found) else 1
 
 
-def _measure(
-    objects: int,
-    cases: Collection[str],
-    tools: Collection[str],
-    limit: int | None,
-    measurements: Measurements,
-) -> tuple[int, list[str]]:
-    """Let each tool deploy so many objects; return how many exactly, and who failed, which stops no other."""
-    failures = []
+def _measure(objects: int, options: argparse.Namespace, measurements: Measurements) -> Iterator[int]:
+    """Let each tool deploy so many objects, and yield how many exactly; who fails stops no other."""
     with tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
         place = Place(Path(folder))
         workload = Workload(_release(), place.folder / "workload", objects // SIZES[0])
-        for tool in tools:
-            trial = Trial(tool, place, workload, objects, measurements)
+        for tool in options.tool or TOOLS:
+            trial = Trial(tool, place, workload, objects, measurements, options.limit)
             try:
-                trial.run(cases, rounds_of(tool, objects, limit))
+                trial.run(options.cases or CASES, rounds_of(tool, objects, options.rounds))
             except (BenchmarkError, ClusterError) as error:
-                failures.append(f"{tool} with {objects} objects")
-                print(f"{failures[-1]}: {error}", file=sys.stderr)
-        return workload.count, failures
+                measurements.failures.append(f"{tool} with {objects} objects to its end")
+                print(f"{tool} with {objects} objects: {error}", file=sys.stderr)
+            yield workload.count
+
+
+def _write(file: Path, measurements: Measurements, counts: Mapping[int, int], limit: float | None) -> None:
+    facts = {
+        "versions": versions(),
+        "release": RELEASE,
+        "ours": OURS,
+        "component": COMPONENT,
+        "limits": limits(limit),
+    }
+    tables = report(measurements, bounds(measurements))
+    file.write_text(page(tables, **facts, workloads=workloads(counts)), encoding="utf-8")
 
 
 def _stop(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -36,6 +36,7 @@ class Bound:
         value: what it came to.
         limit: what it may be at most.
         unit: of both; empty for a ratio.
+        relation: ``<`` or ``>`` where somebody was stopped before the end, so that it came to less or more.
     """
 
     setting: Setting
@@ -43,11 +44,12 @@ class Bound:
     value: float
     limit: float
     unit: str = ""
+    relation: str = ""
 
     @property
     def kept(self) -> bool:
         """Whether it holds."""
-        return self.value <= self.limit
+        return self.value <= self.limit and self.relation != ">"
 
 
 _RATIOS = {
@@ -64,12 +66,14 @@ def bounds(measurements: Measurements) -> list[Bound]:
     """All bounds of which both sides were measured."""
     return [
         bound
-        for setting in sorted(measurements.samples)
-        for bound in _of(setting, measurements.typical(setting))
+        for setting in measurements.settings
+        for bound in _of(setting, measurements.typical(setting), measurements.beyond(setting))
     ]
 
 
-def _of(setting: Setting, found: Mapping[str, Sample]) -> Iterator[Bound]:
+def _of(setting: Setting, found: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Bound]:
+    if OURS in beyond:
+        yield Bound(setting, "time", beyond[OURS], beyond[OURS], "s", ">")
     if OURS not in found:
         return
     ours = found[OURS]
@@ -77,12 +81,14 @@ def _of(setting: Setting, found: Mapping[str, Sample]) -> Iterator[Bound]:
         if other in found:
             ratio = ours.seconds / found[other].seconds
             yield Bound(setting, f"time, against {other}", ratio, limit)
+        elif other in beyond:
+            yield Bound(setting, f"time, against {other}", ours.seconds / beyond[other], limit, relation="<")
     if MIGRATING in found and PING in found:
         ratio = found[MIGRATING].seconds / found[PING].seconds
         limit = _RATIOS[setting.case, setting.objects][PING]
         yield Bound(setting, f"time with 100 migrations, against {PING}", ratio, limit)
     if setting.case == CHANGED and ROLLOUT in found:
-        beyond = ours.seconds - found[ROLLOUT].seconds
-        yield Bound(setting, "time beyond the rollout", beyond, _BEYOND_ROLLOUT, "s")
+        seconds = ours.seconds - found[ROLLOUT].seconds
+        yield Bound(setting, "time beyond the rollout", seconds, _BEYOND_ROLLOUT, "s")
     if setting.objects == LARGE:
         yield Bound(setting, "memory of the largest process", ours.peak / MB, _PEAK, "MB")

@@ -60,13 +60,34 @@ class Setting:
 
 @dataclass
 class Measurements:
-    """All samples, by what was done and by who did it."""
+    """All samples, by what was done and by who did it.
+
+    Attributes:
+        limits: who had so many seconds for something and did not end it, where there is no sample of that.
+        failures: what could not be measured, in words.
+    """
 
     samples: dict[Setting, dict[str, list[Sample]]] = field(default_factory=dict)
+    limits: dict[Setting, dict[str, float]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
 
     def add(self, setting: Setting, who: str, sample: Sample) -> None:
         """Keep one more."""
         self.samples.setdefault(setting, {}).setdefault(who, []).append(sample)
+
+    def add_limit(self, setting: Setting, who: str, seconds: float) -> None:
+        """Keep that it takes longer than so many seconds; one that did end says more."""
+        if who not in self.samples.get(setting, {}):
+            self.limits.setdefault(setting, {})[who] = seconds
+
+    def beyond(self, setting: Setting) -> Mapping[str, float]:
+        """Who did not end that, and the seconds that it had."""
+        return self.limits.get(setting, {})
+
+    @property
+    def settings(self) -> list[Setting]:
+        """All that was done or tried."""
+        return sorted({*self.samples, *self.limits})
 
     def typical(self, setting: Setting) -> Mapping[str, Sample]:
         """What each came to, in the order in which they were first measured."""

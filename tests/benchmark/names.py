@@ -17,7 +17,9 @@ CASES = {
 
 SIZES = (360, 3600)
 """Roughly how many objects there are: one copy, and ten, of what a release of Kyma has."""
-LARGE = SIZES[-1]
+SMALL, LARGE = SIZES
+LIMITS = {SMALL: 300.0, LARGE: 900.0}
+"""Seconds that one time of one case may take, by the size."""
 
 OURS = "kyma.lifecycle"
 MIGRATING = "kyma.lifecycle, 100 more migrations"

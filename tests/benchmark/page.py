@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from .names import SIZES
+from .names import LIMITS, SIZES
 
 TEMPLATE = Path(__file__).with_name("page.md")
 
@@ -23,6 +23,13 @@ def workloads(counts: Mapping[int, int]) -> str:
     if large in counts:
         parts.append(f"a release with ten of each of its objects, {counts[large]:,}")
     return ", and ".join(parts)
+
+
+def limits(given: float | None = None) -> str:
+    """How long one time of one case may take, for each size, if nothing else was given."""
+    if given:
+        return f"{given:.0f} s"
+    return " or ".join(f"{seconds:.0f} s (for some {size:,} objects)" for size, seconds in LIMITS.items())
 
 
 def page(tables: str, **facts: str) -> str:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.paths import BIN, BUILD, ROOT
@@ -22,10 +24,26 @@ from .measurements import Sample
 ANSIBLE_PLAYBOOK = Path(sys.executable).with_name("ansible-playbook")
 USAGE = Path(__file__).with_name("usage.py")
 LONGEST = 1200.0
+"""Seconds that anything may take, unless :meth:`Place.within` says otherwise."""
+NEVER = float("inf")
+LAST_WORDS = 10.0
+"""Seconds that a command has to end by itself when it has taken too long."""
 
 
 class BenchmarkError(Exception):
     """Something that a person who measures has to know."""
+
+
+class TooLong(BenchmarkError):
+    """Something took longer than it may.
+
+    Attributes:
+        limit: the seconds that it had.
+    """
+
+    def __init__(self, what: str, limit: float) -> None:
+        super().__init__(f"{what} took longer than the {limit:.0f} s that there are for it")
+        self.limit = limit
 
 
 @dataclass(frozen=True)
@@ -44,11 +62,22 @@ class Cluster:
     audit_log: Path
 
 
-@dataclass(frozen=True)
+@dataclass
 class Place:
     """A folder for all that is made while measuring."""
 
     folder: Path
+    _limit: float = field(default=LONGEST, init=False)
+    _end: float = field(default=NEVER, init=False)
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Let all that is run in here take so many seconds together."""
+        self._limit, self._end = seconds, time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._limit, self._end = LONGEST, NEVER
 
     def run(
         self, command: Sequence[str | Path], cluster: Cluster, agent: str = "", *, good: Sequence[int] = (0,)
@@ -60,29 +89,40 @@ class Place:
             cluster: what it is about.
             agent: how the name begins that it gives the cluster; empty if it asks the cluster for nothing.
             good: the exit codes that are none of a failure.
+
+        Raises:
+            TooLong: there was no time left for it, and it was ended.
+            BenchmarkError: it failed.
         """
         report = self.folder / "usage.json"
         position = audit.end_of(cluster.audit_log)
         words = [str(word) for word in command]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-I", "-S", str(USAGE), str(report), *words],
-                env=self._variables(cluster.kubeconfig),
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=LONGEST,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise BenchmarkError(f"{' '.join(words)} took longer than {LONGEST:.0f} s") from None
-        if done.returncode not in good:
-            raise BenchmarkError(f"{' '.join(words)} failed:\n{done.stdout[-4000:]}")
+        with subprocess.Popen(
+            [sys.executable, "-I", "-S", str(USAGE), str(report), *words],
+            env=self._variables(cluster.kubeconfig),
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # So that what it has started ends with it.
+            start_new_session=True,
+        ) as process:
+            try:
+                printed, _nothing = process.communicate(
+                    timeout=min(LONGEST, max(0, self._end - time.monotonic()))
+                )
+            except subprocess.TimeoutExpired:
+                _end(process)
+                raise TooLong(" ".join(words), self._limit) from None
+            except BaseException:
+                _end(process)
+                raise
+        if process.returncode not in good:
+            raise BenchmarkError(f"{' '.join(words)} failed:\n{printed[-4000:]}")
         requests = audit.requests_since(cluster.audit_log, position, [agent]) if agent else 0
         used = json.loads(report.read_text(encoding="utf-8"))
-        return Done(Sample(**used, requests=requests), done.stdout)
+        return Done(Sample(**used, requests=requests), printed)
 
     @contextmanager
     def cluster(self) -> Iterator[Cluster]:
@@ -122,3 +162,13 @@ class Place:
             "KUBECACHEDIR": str(self.folder / "kube-cache"),
             "KUBECONFIG": str(kubeconfig),
         }
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a command with all that belongs to it."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=LAST_WORDS)
+            return

@@ -23,12 +23,14 @@ def report(measurements: Measurements, bounds: Sequence[Bound]) -> str:
 
 def _cases(measurements: Measurements) -> Iterator[str]:
     for case, heading in CASES.items():
-        for setting in sorted(found for found in measurements.samples if found.case == case):
-            yield from (f"## {heading}, {setting.objects:,} objects", "")
-            yield from (*_table(_rows(measurements.typical(setting))), "")
+        for setting in (found for found in measurements.settings if found.case == case):
+            rows = _rows(measurements.typical(setting), measurements.beyond(setting))
+            yield from (f"## {heading}, {setting.objects:,} objects", "", *_table(rows), "")
+    if measurements.failures:
+        yield from (f"Not measured: {', '.join(measurements.failures)}.", "")
 
 
-def _rows(found: Mapping[str, Sample]) -> Iterator[Sequence[str]]:
+def _rows(found: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Sequence[str]]:
     yield HEAD
     ours = found.get(OURS)
     for who, sample in found.items():
@@ -41,6 +43,9 @@ def _rows(found: Mapping[str, Sample]) -> Iterator[Sequence[str]]:
             _ratio(sample.cpu, ours.cpu if ours else 0),
             f"{sample.peak / MB:.0f} MB",
         )
+    for who, seconds in beyond.items():
+        ratio = _ratio(seconds, ours.seconds if ours else 0)
+        yield (who, f"> {seconds:.0f} s", f"> {ratio}" if ours else ratio, "-", "-", "-", "-")
 
 
 def _bound_rows(bounds: Sequence[Bound]) -> Iterator[Sequence[str]]:
@@ -49,7 +54,7 @@ def _bound_rows(bounds: Sequence[Bound]) -> Iterator[Sequence[str]]:
         yield (
             _where(bound.setting),
             bound.what,
-            f"{bound.value:.2f} {bound.unit}".strip(),
+            f"{bound.relation} {bound.value:.2f} {bound.unit}".strip(),
             f"{bound.limit:g} {bound.unit}".strip(),
             "kept" if bound.kept else "**broken**",
         )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from tests.cluster.console import say
 
 from .measurements import Measurements, Setting
-from .names import CHANGED, FIRST, LARGE, UNCHANGED
-from .running import Place
+from .names import CHANGED, FIRST, LARGE, LIMITS, UNCHANGED
+from .running import Place, TooLong
 from .tools.helm import Helm
 from .tools.kubectl import Kubectl
 from .tools.kubernetes_core import KubernetesCore
@@ -54,19 +54,33 @@ class Trial:
         workload: what is deployed.
         objects: roughly how many objects that has.
         measurements: where the samples go.
+        limit: seconds that one time of one case may take; None for those of its size.
     """
 
     def __init__(
-        self, tool: str, place: Place, workload: Workload, objects: int, measurements: Measurements
+        self,
+        tool: str,
+        place: Place,
+        workload: Workload,
+        objects: int,
+        measurements: Measurements,
+        limit: float | None = None,
     ) -> None:
         self._tool = tool
         self._place = place
         self._workload = workload
         self._objects = objects
         self._measurements = measurements
+        self._limit = limit or LIMITS[objects]
 
     def run(self, cases: Collection[str], rounds: Rounds) -> None:
-        """Measure these cases; a first deployment there always is."""
+        """Measure these cases; a first deployment there always is.
+
+        Raises:
+            TooLong: something took longer than it may. That is among the measurements then; what comes after
+                it on this cluster is not measured, as nobody knows what the cluster is like.
+            BenchmarkError: something failed.
+        """
         say(f"{self._tool}, {self._workload.count} objects:")
         clusters = rounds.first if FIRST in cases else 1
         for left in reversed(range(clusters)):
@@ -81,7 +95,14 @@ class Trial:
     def _measure(self, case: str, do: Callable[[], Samples], times: int, *, keep: bool = True) -> None:
         for number in range(1, times + 1):
             say(f"  {case}, {number} of {times} ...")
-            samples = do()
+            try:
+                with self._place.within(self._limit):
+                    samples = do()
+            except TooLong as error:
+                if keep:
+                    row = TOOLS[self._tool].row
+                    self._measurements.add_limit(Setting(case, self._objects), row, error.limit)
+                raise
             said = ", ".join(f"{who} {sample.seconds:.2f} s" for who, sample in samples.items())
             say(f"    {said}")
             if keep:

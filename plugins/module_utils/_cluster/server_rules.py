@@ -165,7 +165,7 @@ def _frozen_part(stateful_set: Object) -> Object:
 
 
 def _bare(claim_template: Object) -> Object:
-    """A claim's template without what the server fills in or leaves out: a later apply does it the other way."""
+    """A claim's template without what is the same to the server whether it is there or not."""
     meta = {k: v for k, v in (claim_template.get("metadata") or {}).items() if v}
     return {"metadata": meta, "spec": {"volumeMode": "Filesystem", **(claim_template.get("spec") or {})}}
 

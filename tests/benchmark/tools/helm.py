@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from tests.cluster.console import say
+
 from ..charts import Chart
 from ..measurements import NOTHING, Sample
 from ..names import HELM, HELM_ONE
@@ -20,6 +22,8 @@ WAIT = ("--wait", "--wait-for-jobs", "--timeout=15m")
 
 class Helm(Tool):
     """It waits where we do, and only there."""
+
+    row = HELM
 
     def first(self) -> Samples:
         """Install the components after namespaces and CRDs, which Helm can't upgrade; wait for each."""
@@ -42,5 +46,7 @@ class Helm(Tool):
         return {HELM: one + others, HELM_ONE: one}
 
     def _upgrade(self, chart: Chart, *wait: str) -> Sample:
+        number = self.workload.charts.index(chart) + 1
+        say(f"    chart {number} of {len(self.workload.charts)}, {chart.name} ...")
         command = ("helm", "upgrade", "--install", chart.name, chart.folder, "--namespace", chart.namespace)
         return self.place.run([*command, *UNTHROTTLED, *wait], self.cluster, AGENT).sample

@@ -25,6 +25,8 @@ ESTABLISHED = '{.status.conditions[?(@.type=="Established")].status}'
 class Kubectl(Tool):
     """It waits for nothing but new CRDs."""
 
+    row = KUBECTL_APPLY
+
     def first(self) -> Samples:
         """Apply namespaces and CRDs, wait for them, apply the rest."""
         before = apply_before(self.place, self.cluster, self.workload.before)

@@ -21,6 +21,8 @@ AGENT = "OpenAPI-Generator/"
 class KubernetesCore(Tool):
     """It applies on the server, and doesn't wait."""
 
+    row = KUBERNETES_CORE
+
     def first(self) -> Samples:
         """Apply the rest after namespaces and CRDs, whose kinds it doesn't see while it makes them."""
         before = apply_before(self.place, self.cluster, self.workload.before)

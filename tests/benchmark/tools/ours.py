@@ -28,6 +28,8 @@ PING_PLAYBOOK = """\
 class Ours(Tool):
     """It waits until everything is healthy, Jobs included."""
 
+    row = OURS
+
     def first(self) -> Samples:
         """Deploy to an empty cluster.
 

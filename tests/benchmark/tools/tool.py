@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar
 
 from ..measurements import Sample
 from ..running import Cluster, Place
@@ -17,7 +18,13 @@ Samples = Mapping[str, Sample]
 
 
 class Tool(ABC):
-    """A way to deploy, on a cluster where nobody else does."""
+    """A way to deploy, on a cluster where nobody else does.
+
+    Attributes:
+        row: what the row of the tables is called that every case has.
+    """
+
+    row: ClassVar[str]
 
     def __init__(self, place: Place, workload: Workload, cluster: Cluster) -> None:
         self.place = place

@@ -163,6 +163,37 @@ def test_tables_without_us_have_no_ratios() -> None:
     assert "| -" in report(found, bounds(found)).replace("          ", " ")
 
 
+def test_who_takes_longer_than_it_may_is_told_with_that_time_and_still_compared_with() -> None:
+    found = measured(UNCHANGED, 3600, ours=sample(2), ping=sample(2))
+    found.add_limit(Setting(UNCHANGED, 3600), HELM, 900)
+    found.failures.append("helm with 3600 objects to its end")
+    text = report(found, bounds(found))
+    row = next(one for one in text.splitlines() if one.startswith(f"| {HELM}"))
+    assert [cell.strip() for cell in row.strip("|").split("|")] == [HELM, "> 900 s", "> 450", *4 * ["-"]]
+    assert "< 0.00 |" in text
+    assert kept(found)[f"time, against {HELM}"]
+    assert "Not measured: helm with 3600 objects to its end." in text
+
+
+def test_that_we_take_longer_than_we_may_breaks_a_bound() -> None:
+    found = measured(FIRST, 3600, helm=sample(100))
+    found.add_limit(Setting(FIRST, 3600), OURS, 900)
+    assert kept(found) == {"time": False}
+    assert "> 900 s" in report(found, bounds(found))
+
+
+def test_what_was_measured_once_counts_more_than_that_it_took_too_long_another_time() -> None:
+    found = measured(FIRST, 3600, helm=sample(800))
+    found.add_limit(Setting(FIRST, 3600), HELM, 900)
+    assert found.beyond(Setting(FIRST, 3600)) == {}
+
+
+def test_what_was_only_tried_has_a_table_too() -> None:
+    found = Measurements()
+    found.add_limit(Setting(FIRST, 3600), HELM, 900)
+    assert f"| {HELM} | > 900 s |" in report(found, bounds(found))
+
+
 def test_the_page_tells_only_of_what_was_measured() -> None:
     assert workloads({360: 389}) == "whose 15 components and CRDs are 389 objects"
     assert workloads({360: 389, 3600: 3638}).endswith(
@@ -172,7 +203,7 @@ def test_the_page_tells_only_of_what_was_measured() -> None:
 
 
 def test_the_page_has_the_tables_and_no_blanks_left() -> None:
-    facts = dict.fromkeys(("versions", "release", "ours", "component", "workloads"), "a fact")
+    facts = dict.fromkeys(("versions", "release", "ours", "component", "workloads", "limits"), "a fact")
     text = page("the tables", **facts)
     assert text.endswith("the tables\n")
     assert "$" not in text.replace("$ PYTHONPATH", "")
