@@ -225,3 +225,8 @@ VIEWERS: Object = {
         }
     ],
 }
+
+
+def definition_of(kind: str) -> Object:
+    """The definition of one of our kinds."""
+    return next(one for one in DEFINITIONS if one["spec"]["names"]["kind"] == kind)

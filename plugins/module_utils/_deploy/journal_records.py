@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching i
     merge_patched,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, keep
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 
@@ -75,9 +76,9 @@ class RunJournal(Journal):
     def _keep(self, entry: JournalEntry) -> None:
         record = record_of(entry, self._owner)
         if not _is_secret(entry):
-            self._cluster.apply(record, force=True)
+            keep(self._cluster, record, force=True)
             return
-        kept = self._cluster.apply(record, force=True)
+        kept = keep(self._cluster, record, force=True)
         self._cluster.apply(secret_of(entry, _owner(KIND, kept)), force=True)
 
 
@@ -194,7 +195,7 @@ def with_secrets(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[Jour
 def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: str) -> None:
     """Keep that entries were undone."""
     for entry in entries:
-        cluster.patch(API_VERSION, KIND, entry.name, None, {"spec": {"undoneAt": at, "undoneBy": by}})
+        change(cluster, KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Cluster,
     Object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Untypeable,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
@@ -30,6 +35,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 RUNS_KEPT = 20
 RUNNING = "running"
 HOLD_MANAGER = "kyma-lifecycle-hold"
+SECONDS_TO_KNOW = 30.0
+"""How long an API server may take to go by a definition that was just brought up to date."""
+POLL_SECONDS = 0.1
 
 
 class StaleInstallation(LifecycleError):
@@ -39,6 +47,63 @@ class StaleInstallation(LifecycleError):
 def timestamp(when: datetime | None = None) -> str:
     """A moment as Kubernetes writes it (RFC 3339, UTC, seconds)."""
     return (when or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def keep(cluster: Cluster, record: Object, *, force: bool = False) -> Object:
+    """Apply a record; the answer.
+
+    Raises:
+        ClusterError: the server refuses it, also after its definition was brought up to date.
+    """
+    return _with_definition(cluster, record["kind"], lambda: cluster.apply(record, force=force))
+
+
+def change(cluster: Cluster, kind: str, name: str, part: str, content: Mapping[str, Any]) -> None:
+    """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch.
+
+    Raises:
+        ClusterError: as for :func:`keep`.
+    """
+
+    def patch() -> Object:
+        answer = cluster.patch(API_VERSION, kind, name, None, {part: dict(content)})
+        lost = [key for key, value in content.items() if value and key not in (answer.get(part) or {})]
+        if lost:
+            raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
+        return answer
+
+    _with_definition(cluster, kind, patch)
+
+
+class _Pruned(ClusterError):
+    """A definition lacks what a patch has: a server says nothing then, and leaves it out."""
+
+
+def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -> Object:
+    """Write a record; where its definition is an older one, bring that up to date, and write again.
+
+    A server still goes by the older definition for some moments, and longer where there are several servers.
+    """
+    end = time.monotonic() + SECONDS_TO_KNOW
+    brought = False
+    while True:
+        try:
+            return write()
+        except (Untypeable, _Pruned) as refusal:
+            if time.monotonic() >= end:
+                raise ClusterError(
+                    f"{refusal}; that is our own record, so the API server goes by an older definition of"
+                    f" {kind}, which another version of this collection may have put there: run the"
+                    " playbook again, with one version at a time"
+                ) from refusal
+        if not brought:
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
+                definition_of,
+            )
+
+            cluster.apply(definition_of(kind), force=True)
+            brought = True
+        time.sleep(POLL_SECONDS)
 
 
 def write_installation(cluster: Cluster, installation: Installation) -> None:
@@ -68,7 +133,7 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         found = installation.resource_version or _claim(cluster, record, installation.last_run)
         record["metadata"] = {"name": INSTALLATION_NAME, "resourceVersion": found}
         record["status"] = {key: value for key, value in status.items() if value}
-        cluster.apply(record, force=True)
+        keep(cluster, record, force=True)
     except Conflict as conflict:
         raise StaleInstallation(
             "another deployment has begun on this cluster since the plan was made;"
@@ -87,7 +152,7 @@ def _claim(cluster: Cluster, record: Object, run: str) -> str:
         Conflict: somebody else has made it.
     """
     claim = {**record, "status": {"lastRun": run}}
-    claimed = cluster.with_field_manager(f"{FIELD_MANAGER}/{run}").apply(claim)
+    claimed = keep(cluster.with_field_manager(f"{FIELD_MANAGER}/{run}"), claim)
     return str(claimed["metadata"]["resourceVersion"])
 
 
@@ -107,20 +172,20 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
         "metadata": {"name": INSTALLATION_NAME},
         "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
     }
-    holding.apply(record, force=True)
+    keep(holding, record, force=True)
 
 
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
     """Keep what a component consists of."""
     for part in inventory_objects(inventory):
-        cluster.apply(part, force=True)
+        keep(cluster, part, force=True)
 
 
 def shrink_inventory(cluster: Cluster, before: Inventory, after: Inventory | None) -> None:
     """Keep what is left of a component's inventory, or nothing of it (``after`` is None)."""
     left = inventory_objects(after) if after else []
     for part in left:
-        cluster.apply(part, force=True)
+        keep(cluster, part, force=True)
     for part in inventory_objects(before)[len(left) :]:
         cluster.delete(API_VERSION, "Inventory", part["metadata"]["name"])
 
@@ -135,20 +200,19 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
 
     It is applied, as an API server keeps a POST waiting for two seconds where the CRD is new.
     """
-    cluster.apply(
-        {
-            "apiVersion": API_VERSION,
-            "kind": "Run",
-            "metadata": {"name": name},
-            "spec": dict(spec),
-            "status": {"state": RUNNING},
-        }
-    )
+    record = {
+        "apiVersion": API_VERSION,
+        "kind": "Run",
+        "metadata": {"name": name},
+        "spec": dict(spec),
+        "status": {"state": RUNNING},
+    }
+    keep(cluster, record)
 
 
 def note(cluster: Cluster, run: str, status: Mapping[str, Any]) -> None:
     """Add to the record of a run: a JSON merge patch of its status."""
-    cluster.patch(API_VERSION, "Run", run, None, {"status": dict(status)})
+    change(cluster, "Run", run, "status", status)
 
 
 def read_run(cluster: Cluster, name: str) -> Object:
