@@ -47,6 +47,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.overlay import Change, Overlay
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patch_between
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.plain_objects import is_surely_valid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
     field_matcher,
     label_matcher,
@@ -415,7 +416,7 @@ class DryRunCluster(Cluster):
 
         Only what it finds invalid counts.
         """
-        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
+        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind) or is_surely_valid(obj):
             return
         spare = f"rehearsal-{uuid.uuid4().hex[:10]}"
         try:
