@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 WRITING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -61,6 +62,7 @@ class Fault:
         reset_before: break the connection instead of sending the request on.
         reset_after: break it when the API server has answered: the request took effect, its answer is lost.
         cut: send half of the answer, then break the connection.
+        heard: called with the body of the API server's answer.
     """
 
     name: str = ""
@@ -72,7 +74,7 @@ class Fault:
     reset_before: bool = False
     reset_after: bool = False
     cut: bool = False
-    detail: dict[str, str] = field(default_factory=dict)
+    heard: Callable[[bytes], None] | None = None
 
 
 NOTHING = Fault()
@@ -96,6 +98,6 @@ def refusal(status: int, retry_after: int = 0) -> Fault:
     return Fault(f"answered {status}", answer=status, retry_after=retry_after, body=body)
 
 
-def slow(seconds: float, wait: Callable[[float], None]) -> Fault:
+def slow(seconds: float) -> Fault:
     """An answer that takes its time."""
-    return Fault(f"answer delayed by {seconds:g} s", after=lambda: wait(seconds))
+    return Fault(f"answer delayed by {seconds:g} s", after=lambda: time.sleep(seconds))

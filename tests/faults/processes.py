@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import time
 from contextlib import suppress
@@ -42,6 +43,16 @@ class Processes:
     def resume(self) -> None:
         """Let all of them go on."""
         self._signal(self.pids(), signal.SIGCONT)
+
+    def tell_leader(self, number: int) -> None:
+        """Signal the one that began all of it: ansible-playbook itself."""
+        self._signal([pid for pid in self.pids() if os.getsid(pid) == pid], number)
+
+    def fill_disk(self) -> None:
+        """Let none of them write a file any more, as where a disk is full; nor what they start."""
+        for pid in self.pids():
+            with suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
 
     def have_ended(self, seconds: float = 15.0) -> bool:
         """Whether none is there, after a moment."""

@@ -10,7 +10,6 @@ import socket
 import ssl
 import struct
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -172,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
                 fault.after()
             if fault.reset_after:
                 raise _Broken
-            self._send_back(answer, cut=fault.cut)
+            self._send_back(answer, fault)
         except _Broken:
             self._break()
         except (OSError, http.client.HTTPException):
@@ -212,27 +211,28 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(fault.body)
 
-    def _send_back(self, answer: http.client.HTTPResponse, *, cut: bool) -> None:
+    def _send_back(self, answer: http.client.HTTPResponse, fault: Fault) -> None:
         self.send_response_only(answer.status, answer.reason)
         for name, value in answer.getheaders():
             if name.lower() not in HOP_BY_HOP:
                 self.send_header(name, value)
-        length = answer.getheader("Content-Length")
-        if length is not None:
-            self.send_header("Content-Length", length)
-            self.end_headers()
+        if fault.heard or answer.getheader("Content-Length") is not None:
             whole = answer.read()
-            self.wfile.write(whole[: len(whole) // 2] if cut else whole)
+            if fault.heard:
+                fault.heard(whole)
+            self.send_header("Content-Length", str(len(whole)))
+            self.end_headers()
+            self.wfile.write(whole[: len(whole) // 2] if fault.cut else whole)
         else:
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
             while piece := answer.read1(65536):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                if cut:
+                if fault.cut:
                     break
             else:
                 self.wfile.write(b"0\r\n\r\n")
-        if cut:
+        if fault.cut:
             raise _Broken
 
     def _break(self) -> None:
@@ -241,8 +241,3 @@ class _Handler(BaseHTTPRequestHandler):
             # Not an orderly end: whoever asked gets a reset, as from a proxy or a node that dies.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
-
-
-def wait(seconds: float) -> None:
-    """For answers that take their time."""
-    time.sleep(seconds)

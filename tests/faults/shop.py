@@ -159,10 +159,7 @@ class Shop:
 
     def assert_whole(self) -> None:
         """Every migration took effect exactly once, in order; the release is whole; and nothing is open."""
-        ledger = self.cluster.get(f"{GROUP}/v1", "Ledger", "ledger", "default")
-        assert ledger
-        lines = [line for line in ledger["spec"]["lines"] if line.split()[0] == str(self.round)]
-        assert lines == [f"{self.round} {step}" for step in MIGRATIONS]
+        assert self.lines() == [f"{self.round} {step}" for step in MIGRATIONS]
         for step in MIGRATIONS:
             mark = self.cluster.get("v1", "ConfigMap", f"round-{self.round}-{step}", "default")
             assert mark, f"no mark of {step}"
@@ -182,6 +179,12 @@ class Shop:
         assert [run["status"]["state"] for run in runs if run["status"]["state"] == "running"] == []
         assert runs[0]["status"]["state"] == "succeeded"
         assert runs[0]["metadata"]["name"] == status["lastRun"]
+
+    def lines(self) -> list[str]:
+        """What stands in the ledger of this round."""
+        ledger = self.cluster.get(f"{GROUP}/v1", "Ledger", "ledger", "default")
+        assert ledger
+        return [line for line in ledger["spec"]["lines"] if line.split()[0] == str(self.round)]
 
     def runs(self) -> Sequence[Mapping[str, Any]]:
         """The records of all runs, newest first."""

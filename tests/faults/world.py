@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,12 @@ from .proxy import Proxy, Script
 from .shop import Shop, given, migrations
 
 DEPLOYER = "deployer"
+ACCOUNT = {"name": DEPLOYER, "namespace": "default"}
 TOKEN_SECONDS = 24 * 3600
+SECONDS_TO_HEAR = 0.5
+"""After how long the API server has heard of a binding that is gone."""
+SECONDS_OF_TOKEN_CACHE = 11.0
+"""For how long the API server believes in a token that it has looked at."""
 
 
 @dataclass
@@ -58,8 +64,48 @@ class World:
             self.proxy.pass_all()
         else:
             self.proxy.play(script)
-        # What the machine's terminal shows of a killed playbook is not of interest; its exit code is.
         return self.playbook.deploy(self.shop.folder, "-e", given(self.shop.round), *arguments, **variables)
+
+    def survives(self, script: Script, **variables: Any) -> Outcome:
+        """Deploy while the script plays, which may fail, with words; and again, which may not."""
+        outcome = self.deploy(script, **variables)
+        if outcome.status:
+            outcome.failed()
+            self.deploy(**variables).succeeded()
+        self.shop.assert_whole()
+        return outcome
+
+    def give_rights(self) -> None:
+        """Let the deployer do everything."""
+        group = "rbac.authorization.k8s.io"
+        self.api.apply(
+            {
+                "apiVersion": f"{group}/v1",
+                "kind": "ClusterRoleBinding",
+                "metadata": {"name": DEPLOYER},
+                "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+                "subjects": [{"kind": "ServiceAccount", **ACCOUNT}],
+            }
+        )
+
+    def take_rights(self) -> None:
+        """Let the deployer do nothing, from the next request on."""
+        self.api.delete("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", DEPLOYER)
+        time.sleep(SECONDS_TO_HEAR)
+
+    def give_token(self) -> None:
+        """Give the deployer a token that is good."""
+        self.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": ACCOUNT})
+        admin = self.state / "kubeconfig"
+        words = ("--kubeconfig", admin, "-n", ACCOUNT["namespace"], "create", "token", DEPLOYER)
+        token = _output([BIN / "kubectl", *words, f"--duration={TOKEN_SECONDS}s"]).strip()
+        config = yaml.safe_load(admin.read_text())
+        write_private(self.kubeconfig, yaml.safe_dump(_through(config, self.proxy.url, token)))
+
+    def take_token(self) -> None:
+        """Let the deployer's token be good no longer."""
+        self.api.delete("v1", "ServiceAccount", DEPLOYER, ACCOUNT["namespace"])
+        time.sleep(SECONDS_OF_TOKEN_CACHE)
 
     def close(self) -> None:
         """End the proxy and the cluster."""
@@ -81,10 +127,9 @@ def create(state: Path, folder: Path) -> World:
 def _create(state: Path, folder: Path) -> World:
     admin = state / "kubeconfig"
     api = connect({"kubeconfig": str(admin)})
-    config = yaml.safe_load(admin.read_text())
-    proxy = Proxy(config["clusters"][0]["cluster"]["server"], state / "processes" / "pki")
+    server = yaml.safe_load(admin.read_text())["clusters"][0]["cluster"]["server"]
+    proxy = Proxy(server, state / "processes" / "pki")
     kubeconfig = folder / "kubeconfig"
-    write_private(kubeconfig, yaml.safe_dump(_through(config, proxy.url, _token(api, admin))))
     user = folder / "user"
     user.mkdir()
     playbook = Playbook(user, kubeconfig, AuditLog(state / "audit.log"))
@@ -92,28 +137,10 @@ def _create(state: Path, folder: Path) -> World:
     shop = Shop(api, folder / "release")
     shop.seed()
     processes = Processes(f"KYMA_TEST_RECORD={user}")
-    return World(state, api, proxy, playbook, processes, shop, kubeconfig)
-
-
-def _token(api: LiveCluster, admin: Path) -> str:
-    """A token for a deployer that may do everything."""
-    meta = {"name": DEPLOYER, "namespace": "default"}
-    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
-    api.apply(
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": DEPLOYER},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": [{"kind": "ServiceAccount", **meta}],
-        }
-    )
-    words = ("--kubeconfig", admin, "-n", "default", "create", "token", DEPLOYER)
-    return _output([BIN / "kubectl", *words, f"--duration={TOKEN_SECONDS}s"]).strip()
+    world = World(state, api, proxy, playbook, processes, shop, kubeconfig)
+    world.give_rights()
+    world.give_token()
+    return world
 
 
 def _through(config: Mapping[str, Any], url: str, token: str) -> dict[str, Any]:

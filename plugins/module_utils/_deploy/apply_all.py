@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift impor
     Outcome,
     remembered,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.finished_jobs import is_done
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Held
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import CRD_RANK, by_rank, rank_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
@@ -105,6 +106,8 @@ def apply_objects(
 ) -> AppliedAll:
     """Apply objects in the right order, those of one rank side by side.
 
+    Jobs that have finished before, and have removed themselves, are left alone.
+
     Args:
         cluster: live or an overlay.
         objects: complete, as they are to be.
@@ -128,7 +131,7 @@ def apply_objects(
     refused: list[Refusal] = []
     wide: list[Ref] = []
     there: frozenset[Ref] = frozenset()
-    ranks = by_rank(objects)
+    ranks = by_rank([obj for obj in objects if not is_done(cluster, obj, known.entries.get(ref_of(obj)))])
     for position, rank in enumerate(ranks):
         if (refused and not keep_going) or cancelled():
             left = tuple(ref_of(obj) for later in ranks[position:] for obj in later)

@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.finished_jobs import with_finished
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import CURRENT, Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import FAILED as BROKEN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
@@ -303,7 +304,7 @@ class ComponentWork:
             source=self._component.source,
             held=self._applied.held,
         )
-        write_inventory(self._place.cluster, inventory)
+        write_inventory(self._place.cluster, with_finished(inventory, self._component.objects))
 
     def _happened(self, answer: Applied) -> str:
         if answer.replaced:

@@ -67,6 +67,7 @@ _INVENTORY_ENTRY = _object(
     others=_STRING,
     touched=_STRING,
     dropped=_BOOLEAN,
+    finished=_STRING,
     ceded=_STRINGS,
     added=_STRINGS,
 )

@@ -51,6 +51,7 @@ class Entry:
         dropped: the release no longer contains it; it still is in the cluster.
         ceded: fields that were left to others, each with its holder, so that they are told only once.
         added: fields that others have added, each with its holder.
+        finished: of a Job that has finished and removes itself: a digest of what it was to be.
     """
 
     api_version: str
@@ -64,6 +65,7 @@ class Entry:
     dropped: bool = False
     ceded: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    finished: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,9 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
 
     False means that it has to be looked at closely, not that it has changed.
     """
-    if live is None or not known.uid:
+    if live is None:
+        return bool(known.finished)
+    if not known.uid:
         return False
     meta = live["metadata"]
     if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
@@ -254,7 +258,14 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
     """The entry of an object as it is now, with what others hold of it."""
     ceded, added = held
     now = entry_of(obj)
-    return replace(now, api_version=entry.api_version, dropped=entry.dropped, ceded=ceded, added=added)
+    return replace(
+        now,
+        api_version=entry.api_version,
+        dropped=entry.dropped,
+        ceded=ceded,
+        added=added,
+        finished=entry.finished,
+    )
 
 
 def refreshed(

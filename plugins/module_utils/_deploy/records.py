@@ -169,6 +169,7 @@ def entry_to(entry: Entry) -> dict[str, Any]:
         "dropped": entry.dropped,
         "ceded": list(entry.ceded),
         "added": list(entry.added),
+        "finished": entry.finished,
     }
     return {key: value for key, value in fields.items() if value}
 
@@ -188,4 +189,5 @@ def entry_from(entry: Mapping[str, Any]) -> Entry:
         dropped=entry.get("dropped", False),
         ceded=tuple(entry.get("ceded") or ()),
         added=tuple(entry.get("added") or ()),
+        finished=entry.get("finished", ""),
     )

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.finished_jobs import end_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import (
     CURRENT,
     FAILED,
@@ -49,6 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher imp
 
 NOTICE_SECONDS = 0.25
 """How long a cancellation may go unnoticed."""
+MISSING = "Missing"
 MISSING_FAILS_AFTER = 5.0
 """Seconds that an object may be away: what replaces objects deletes and creates them."""
 SERVED_POLL_SECONDS = 0.1
@@ -58,6 +60,8 @@ NOT_SERVED_LOOK_SECONDS = 2.0
 
 OnChange = Callable[[Ref, Health], None]
 Judge: TypeAlias = "Callable[[Object | None], Health]"
+Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
+"""Tells how an object has ended that is gone, from how it was last seen; None where that is no end."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def wait_until_healthy(
 
     def judge(obj: Object | None) -> Health:
         if obj is None:
-            return progressing("Missing", "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
+            return progressing(MISSING, "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
         found = health(obj)
         if found.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
             return found
@@ -128,15 +132,17 @@ def wait_until_healthy(
         storage_class = watcher.storage_class(name) if name else None
         return current("it waits for its first pod") if waits_for_consumer(obj, storage_class) else found
 
+    def epilogue(last: Object | None) -> Health | None:
+        return end_of(cluster, last)
+
     wards = {}
     for api_version, ref in refs:
         answer = answers.get(ref)
         if answer is not None:
-            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer)
+            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue)
         elif not always_current(api_version, ref.kind):
-            wards[ref] = _Ward(
-                api_version, ref, judge, progressing("NotReadYet", "it was not read yet"), None
-            )
+            unread = progressing("NotReadYet", "it was not read yet")
+            wards[ref] = _Ward(api_version, ref, judge, unread, None, epilogue)
     return _wait(watcher, wards, deadline, cancelled, on_change)
 
 
@@ -241,6 +247,7 @@ class _Ward:
     judge: Judge
     health: Health
     object: Object | None
+    epilogue: Epilogue | None = None
     version: int = 0
     since: float = field(default_factory=time.monotonic)
 
@@ -253,19 +260,24 @@ class _Ward:
         if sighting.version < self.version:
             return False
         self.version = sighting.version
-        self.object = sighting.object or self.object
-        return self._become(self.judge(sighting.object))
+        self.object = sighting.object or sighting.last or self.object
+        found = self.judge(sighting.object)
+        return self._become((self._end() or found) if sighting.object is None else found)
 
     def run_out(self, now: float) -> bool:
         """Let a state that may not last have failed; whether that is so now."""
         if now < self.patience_ends():
             return False
-        return self._become(failed(self.health.reason, self.health.message))
+        ended = self._end() if self.health.reason == MISSING else None
+        return self._become(ended or failed(self.health.reason, self.health.message))
 
     def patience_ends(self) -> float:
         """When the state that it is in counts as failed."""
         limit = self.health.fails_after
         return float("inf") if limit is None else self.since + limit
+
+    def _end(self) -> Health | None:
+        return self.epilogue(self.object) if self.epilogue else None
 
     def _become(self, found: Health) -> bool:
         before, self.health = self.health, found

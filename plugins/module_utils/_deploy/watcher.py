@@ -44,12 +44,14 @@ class Place(NamedTuple):
 class Sighting:
     """How an object was seen: as it stood in ``version``, or that it was not there then (``object`` is None).
 
-    Versions are resourceVersions as numbers; they may be compared within one resource (KEP-5504).
+    Versions are resourceVersions as numbers; they may be compared within one resource (KEP-5504). ``last`` is
+    how it stood when it was deleted, where that was seen.
     """
 
     ref: Ref
     object: Object | None
     version: int
+    last: Object | None = None
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ class _Feed:
 def sighting(obj: Object, *, gone: bool = False) -> Sighting:
     """How an object stands in a list or an event."""
     version = version_of(obj["metadata"].get("resourceVersion"))
-    return Sighting(ref_of(obj), None if gone else obj, version)
+    return Sighting(ref_of(obj), None if gone else obj, version, obj if gone else None)
 
 
 def passes(error: Exception) -> bool:
