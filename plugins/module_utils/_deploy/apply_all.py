@@ -14,7 +14,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Forbidden
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Forbidden,
+    Unreachable,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
     NOTHING_KNOWN,
     Applied,
@@ -116,36 +120,51 @@ def apply_objects(
         known: what is known of the objects.
         keep_going: whether to go on after a refusal, to learn of all of them.
         cancelled: asked before every rank.
+
+    Raises:
+        Unreachable: there is nothing to learn any more, as the server is gone; only with ``keep_going``.
     """
 
-    def attempt(obj: Object) -> Applied | Refusal:
+    def attempt(obj: Object) -> Applied | Refusal | None:
+        if lost:
+            # Each of them would wait as long as the one before it for a server that is not there.
+            return None
         try:
             intent = _widened(cluster, obj) if ref_of(obj) in there else obj
             if intent is not obj:
                 wide.append(ref_of(obj))
             return apply_object(cluster, intent, policy, waits.until_gone, known)
+        except Unreachable as error:
+            if keep_going:
+                raise
+            lost.append(ref_of(obj))
+            return Refusal(ref_of(obj), error)
         except ClusterError as error:
             return Refusal(ref_of(obj), error)
 
     applied: list[Applied] = []
     refused: list[Refusal] = []
     wide: list[Ref] = []
+    lost: list[Ref] = []
+    left: list[Ref] = []
     there: frozenset[Ref] = frozenset()
     ranks = by_rank([obj for obj in objects if not is_done(cluster, obj, known.entries.get(ref_of(obj)))])
     for position, rank in enumerate(ranks):
         if (refused and not keep_going) or cancelled():
-            left = tuple(ref_of(obj) for later in ranks[position:] for obj in later)
-            return AppliedAll(tuple(applied), tuple(refused), left, tuple(wide))
+            left += [ref_of(obj) for later in ranks[position:] for obj in later]
+            return AppliedAll(tuple(applied), tuple(refused), tuple(left), tuple(wide))
         if rank_of(rank[0]) == CRD_RANK:
             there = _existing(cluster, rank)
-        for answer in side_by_side(attempt, rank):
+        for obj, answer in zip(rank, side_by_side(attempt, rank), strict=True):
             if isinstance(answer, Applied):
                 applied.append(answer)
-            else:
+            elif answer:
                 refused.append(answer)
+            else:
+                left.append(ref_of(obj))
         if rank_of(rank[0]) == CRD_RANK and not refused:
             waits.until_served([one.object for one in applied if one.ref.kind == CRD])
-    return AppliedAll(tuple(applied), tuple(refused), (), tuple(wide))
+    return AppliedAll(tuple(applied), tuple(refused), tuple(left), tuple(wide))
 
 
 def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:

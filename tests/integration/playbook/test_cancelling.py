@@ -103,6 +103,15 @@ class Scenario:
                 return dict(run)
             time.sleep(0.2)
 
+    def leases(self) -> list[str]:
+        """Those that somebody holds, without those of Kubernetes itself and of its nodes."""
+        found = self.cluster.api.list("coordination.k8s.io/v1", "Lease").items
+        return [
+            one["metadata"]["name"]
+            for one in found
+            if one["spec"].get("holderIdentity") and not one["metadata"]["namespace"].startswith("kube-")
+        ]
+
     def processes(self) -> list[str]:
         """What is still at work of the last deployment; async_wrapper takes five seconds to tidy up."""
         end = time.monotonic() + 10
@@ -134,6 +143,7 @@ def assert_stopped(scenario: Scenario, outcome: Outcome, by: str, one: str = "su
     assert "Traceback" not in outcome.text
     record = scenario.record()
     assert scenario.processes() == []
+    assert scenario.leases() == []
     status = record["status"]
     assert status["state"] == "cancelled", status
     assert by in status["cancelled"]

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Conflict,
     Invalid,
+    Unreachable,
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
@@ -25,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import REQUESTS_AT_ONCE
 
 
 def config_map(name: str = "a", **data: str) -> Object:
@@ -182,6 +184,30 @@ def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> Non
     assert stopped.left == (Ref("", "Service", "default", "s"),)
     rehearsed = apply_objects(MemoryCluster(), objects, Policy(), Waits(), keep_going=True)
     assert [one.ref.name for one in rehearsed.applied] == ["a", "s"]
+
+
+class LostCluster(MemoryCluster):
+    """A server that goes away, of which each request learns only after it has waited long."""
+
+    asked = 0
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        del obj, force, dry_run
+        self.asked += 1
+        raise Unreachable("no answer")
+
+
+def test_who_is_gone_is_not_asked_for_every_object() -> None:
+    objects = [config_map(f"a-{number}") for number in range(100)]
+    cluster = LostCluster()
+    stopped = apply_objects(cluster, objects, Policy(), Waits())
+    assert cluster.asked <= REQUESTS_AT_ONCE
+    assert {str(one.error) for one in stopped.refused} == {"no answer"}
+    assert len(stopped.refused) + len(stopped.left) == 100
+    cluster = LostCluster()
+    with pytest.raises(Unreachable):
+        apply_objects(cluster, objects, Policy(), Waits(), keep_going=True)
+    assert cluster.asked < 100
 
 
 def test_nothing_is_begun_after_a_cancellation() -> None:
