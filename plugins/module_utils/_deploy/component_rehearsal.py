@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     entries_of,
     noted,
     suspects,
+    to_look_at,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
     MigrationRehearsal,
@@ -64,6 +65,7 @@ class Scene:
         digest: of the release.
         brought: the kinds that the release defines itself, by group and kind.
         autoscaled: what autoscalers of the release and of the cluster target.
+        settled: nothing that other components may reach into has changed; see :mod:`~.kept`.
         may_go_back: whether a component may be of a later release by now.
     """
 
@@ -74,6 +76,7 @@ class Scene:
     digest: str
     brought: Mapping[tuple[str, str], Resource]
     autoscaled: frozenset[Target]
+    settled: bool
     may_go_back: bool
 
 
@@ -221,15 +224,17 @@ class ComponentRehearsal:
             return "resume", component.objects
         # The same release may be rendered to other random passwords: those that were deployed stay. While a
         # run is open, or has failed, only the inventory tells which release that is.
-        same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
-        if inventory.digest != component.digest and not same_release:
-            return "upgrade", component.objects
-        if migrated:
-            return "migrate", component.objects
         policy = self._scene.request.policy
         moved = suspects(
             inventory, self._scene.observed.live, force=policy.force_conflicts, strict=policy.strict_drift
         )
+        same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
+        if inventory.digest != component.digest and not same_release:
+            if self._scene.settled and not self._migrations.needed:
+                return "upgrade", to_look_at(inventory, component.objects, moved)
+            return "upgrade", component.objects
+        if migrated:
+            return "migrate", component.objects
         looked_at = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
         return ("drifted" if looked_at else "unchanged"), looked_at
 

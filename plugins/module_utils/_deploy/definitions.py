@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
@@ -66,6 +68,7 @@ _INVENTORY_ENTRY = _object(
     own=_STRING,
     others=_STRING,
     touched=_STRING,
+    intent=_STRING,
     dropped=_BOOLEAN,
     finished=_STRING,
     ceded=_STRINGS,
@@ -85,6 +88,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 profile=_STRING,
                 digest=_STRING,
                 lastRun=_STRING,
+                definitions=_STRING,
                 components=_STRINGS,
             ),
         },
@@ -231,3 +235,9 @@ VIEWERS: Object = {
 def definition_of(kind: str) -> Object:
     """The definition of one of our kinds."""
     return next(one for one in DEFINITIONS if one["spec"]["names"]["kind"] == kind)
+
+
+def definitions_hash() -> str:
+    """A hash of all that is brought to a cluster for our records."""
+    text = json.dumps([*DEFINITIONS, VIEWERS], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

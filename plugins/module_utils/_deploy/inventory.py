@@ -48,6 +48,7 @@ class Entry:
         own: a hash of our own managedFields entries.
         others: a hash of those of others that aren't for subresources, but for ``scale``.
         touched: when a person last wrote it, but for subresources; RFC 3339, empty for never.
+        intent: a hash of the object as it was to be, or empty.
         dropped: the release no longer contains it; it still is in the cluster.
         ceded: fields that were left to others, each with its holder, so that they are told only once.
         added: fields that others have added, each with its holder.
@@ -62,6 +63,7 @@ class Entry:
     own: str = ""
     others: str = ""
     touched: str = ""
+    intent: str = ""
     dropped: bool = False
     ceded: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -131,9 +133,19 @@ def _hash(managers: list[Any]) -> str:
     if not managers:
         return ""
     # The server keeps the managers in the order of their last writes, which is no change.
-    text = "\n".join(sorted(map(json.dumps, managers)))
+    return _short_hash("\n".join(sorted(map(json.dumps, managers))))
+
+
+def _short_hash(text: str) -> str:
     # 64 bits are plenty to notice a change, and half a thousand of them must stay readable in a record.
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def intent_of(obj: Object) -> str:
+    """A hash of an object as it is to be; empty for a Secret, whose values could be guessed by it."""
+    if obj["kind"] == "Secret":
+        return ""
+    return _short_hash(json.dumps(obj, sort_keys=True, separators=(",", ":")))
 
 
 def is_unchanged(known: Entry, live: Object | None) -> bool:
@@ -179,16 +191,33 @@ def suspects(
     )
 
 
+def to_look_at(inventory: Inventory, objects: Iterable[Object], moved: Collection[Ref]) -> list[Object]:
+    """Of a component's objects those that are not just as they were applied.
+
+    Args:
+        inventory: of a component that was deployed completely.
+        objects: as they are to be.
+        moved: what others have written since; see :func:`suspects`.
+    """
+    intents = {entry.ref: entry.intent for entry in inventory.entries if not entry.dropped and entry.intent}
+    return [obj for obj in objects if (ref := ref_of(obj)) in moved or intents.get(ref) != intent_of(obj)]
+
+
 def intended(before: Inventory | None, component: ComponentEntry, objects: Iterable[Object]) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
 
     The digest is empty, as the deployment isn't complete; what the release no longer contains is marked.
     """
     known = {entry.ref: entry for entry in before.entries} if before else {}
-    wanted = {ref_of(obj): obj["apiVersion"] for obj in objects}
+    wanted = {ref_of(obj): obj for obj in objects}
     kept = [
-        replace(known.get(ref, Entry("", ref)), api_version=api_version, dropped=False)
-        for ref, api_version in wanted.items()
+        replace(
+            known.get(ref, Entry("", ref)),
+            api_version=obj["apiVersion"],
+            intent=intent_of(obj),
+            dropped=False,
+        )
+        for ref, obj in wanted.items()
     ]
     dropped = [replace(entry, dropped=True) for ref, entry in known.items() if ref not in wanted]
     return replace(
@@ -261,6 +290,7 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
     return replace(
         now,
         api_version=entry.api_version,
+        intent=entry.intent,
         dropped=entry.dropped,
         ceded=ceded,
         added=added,

@@ -122,6 +122,7 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         "profile": installation.profile,
         "digest": installation.digest,
         "lastRun": installation.last_run,
+        "definitions": installation.definitions,
         "components": list(installation.components),
     }
     record: dict[str, Any] = {

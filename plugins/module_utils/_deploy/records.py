@@ -42,6 +42,7 @@ class Installation:
         digest: of the release that ``version`` was deployed from, rendering and options included.
         components: names of the components of ``version``, the foundation included.
         last_run: the name of the newest run.
+        definitions: a hash of our definitions as they were last brought, or empty.
         resource_version: of the record itself, to notice that somebody was quicker.
         hold: a person's word that nothing is to be deployed; no deployment writes it.
     """
@@ -52,6 +53,7 @@ class Installation:
     digest: str = ""
     components: tuple[str, ...] = ()
     last_run: str = ""
+    definitions: str = ""
     resource_version: str = ""
     hold: Hold | None = None
 
@@ -68,6 +70,7 @@ def installation_from(obj: Object | None) -> Installation:
         digest=status.get("digest", ""),
         components=tuple(status.get("components") or ()),
         last_run=status.get("lastRun", ""),
+        definitions=status.get("definitions", ""),
         resource_version=obj["metadata"].get("resourceVersion", ""),
         hold=hold_from(obj),
     )
@@ -166,6 +169,7 @@ def entry_to(entry: Entry) -> dict[str, Any]:
         "own": entry.own,
         "others": entry.others,
         "touched": entry.touched,
+        "intent": entry.intent,
         "dropped": entry.dropped,
         "ceded": list(entry.ceded),
         "added": list(entry.added),
@@ -186,6 +190,7 @@ def entry_from(entry: Mapping[str, Any]) -> Entry:
         own=entry.get("own", ""),
         others=entry.get("others", ""),
         touched=entry.get("touched", ""),
+        intent=entry.get("intent", ""),
         dropped=entry.get("dropped", False),
         ceded=tuple(entry.get("ceded") or ()),
         added=tuple(entry.get("added") or ()),

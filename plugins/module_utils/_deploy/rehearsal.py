@@ -151,6 +151,7 @@ class Rehearsal:
             digest,
             self._brought,
             autoscaled,
+            settled=bool(kept),
             # Where the release as a whole may not follow, each of its components would say the same.
             may_go_back=request.abandon or version_problem != "",
         )

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import kept_of, sources_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
@@ -105,6 +106,18 @@ CHANGED = {**BEFORE, "web": [deployment("web", "nginx:2"), custom("Gateway", "ky
 CASES: dict[str, tuple[Release, Callable[[Deployer], None]]] = {
     "nothing but the version": (release("2.10", BEFORE, crds=CRDS), nothing),
     "one component": (release("2.9", CHANGED, crds=CRDS), nothing),
+    "one object of a component": (
+        release("2.9", {**BEFORE, "app": [*APP[:1], config_map("app", a="2"), *APP[2:]]}, crds=CRDS),
+        nothing,
+    ),
+    "one object of a component, and somebody has changed another of it": (
+        release("2.9", {**BEFORE, "app": [deployment("app", "nginx:2", replicas=2), *APP[1:]]}, crds=CRDS),
+        touch_app,
+    ),
+    "a secret of a component": (
+        release("2.9", {**BEFORE, "app": [*APP[:2], secret("app", k="w")]}, crds=CRDS),
+        nothing,
+    ),
     "one component, and somebody has changed another": (release("2.9", CHANGED, crds=CRDS), touch_app),
     "what is gone from one component": (
         release("2.9", {**BEFORE, "app": [deployment("app")]}, crds=CRDS),
@@ -188,6 +201,44 @@ def test_only_what_has_changed_is_read_by_the_plan_and_by_the_run() -> None:
     someone.deploy()
     assert set(someone.materials.read) == {"the release"}
     assert someone.states() == {"web": "succeeded"}
+
+
+def rehearsed(someone: Deployer) -> list[str]:
+    """Of which objects a plan asks the server."""
+    cluster = someone.cluster
+    assert isinstance(cluster, MemoryCluster)
+    cluster.requests.clear()
+    assert someone.plan()["plan"]["needed"]
+    return [f"{one.ref.kind} {one.ref.name}" for one in cluster.requests if one.verb == "apply"]
+
+
+def test_of_a_component_only_what_has_changed_is_rehearsed_and_what_may_not_be_told_by_a_hash() -> None:
+    someone = deployed(release("2.9", BEFORE, crds=CRDS))
+    someone.materials.given = release(
+        "2.9", {**BEFORE, "app": [*APP[:1], config_map("app", a="2"), *APP[2:]]}, crds=CRDS
+    )
+    assert sorted(rehearsed(someone)) == ["ConfigMap app", "Secret app"]
+
+
+def test_with_a_needed_migration_or_another_definition_all_of_a_component_is_rehearsed() -> None:
+    after = {**BEFORE, "app": [*APP[:1], config_map("app", a="2"), *APP[2:]]}
+    someone = deployed(release("2.9", BEFORE, crds=CRDS))
+    someone.materials.given = release("2.9", after, crds=CRDS)
+    someone.materials.classes = (writes_config_map("global", Phase.PRE, "made"),)
+    assert "Deployment app" in rehearsed(someone)
+    someone.materials.classes = ()
+    someone.materials.given = release("2.9", after, crds=[crd("Gateway"), crd("Route")])
+    assert "Deployment app" in rehearsed(someone)
+
+
+def test_a_secret_leaves_no_hash_that_its_values_could_be_guessed_by() -> None:
+    someone = deployed(release("2.9", BEFORE, crds=CRDS))
+    entries = read_inventories(someone.cluster)["app"].entries
+    assert {one.ref.kind: bool(one.intent) for one in entries} == {
+        "Deployment": True,
+        "ConfigMap": True,
+        "Secret": False,
+    }
 
 
 def test_a_migration_that_looks_into_what_has_not_changed_has_that_alone_read() -> None:

@@ -626,10 +626,38 @@ def test_a_run_does_not_begin_with_a_plan_that_has_blockers() -> None:
     assert "no way" in refused["msg"]
 
 
+def forget_definitions(someone: Deployer) -> None:
+    """Have the record of an older version, which did not say which definitions it had brought."""
+    someone.cluster.patch(API_VERSION, "Installation", "kyma", None, {"status": {"definitions": None}})
+
+
+def definitions_brought(someone: Deployer) -> list[str]:
+    """What is written of our own definitions when a run begins."""
+    planned = someone.plan()["plan"]
+    memory(someone).requests.clear()
+    assert "run" in someone.task(run.DEFINITION, state="started", plan=planned)
+    kinds = ("CustomResourceDefinition", "ClusterRole")
+    return sorted(one.ref.name.split(".")[0] for one in memory(someone).requests if one.ref.kind in kinds)
+
+
+def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
+    everything = ["installations", "inventories", "journalentries", "kyma-lifecycle-view", "runs"]
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10")
+    assert definitions_brought(someone) == []
+    forget_definitions(someone)
+    assert definitions_brought(someone) == everything
+    crd = f"journalentries.{API_VERSION.split('/')[0]}"
+    someone.cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd)
+    assert definitions_brought(someone) == everything
+
+
 def test_who_is_slower_by_a_blink_leaves_no_record() -> None:
     someone = deployer(kyma())
     someone.deploy()
     someone.materials.given = kyma("2.10")
+    forget_definitions(someone)
     planned = someone.plan()
 
     def quicker(_cluster: Cluster, event: Any) -> None:

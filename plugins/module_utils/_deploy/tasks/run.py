@@ -12,7 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
+    DEFINITIONS,
+    VIEWERS,
+    definitions_hash,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
     LONGEST_MESSAGE,
@@ -50,6 +54,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    API_VERSION,
     DEPLOY,
     Installation,
     basis_of,
@@ -85,12 +90,13 @@ def run(task: Task) -> Result:
 
 def _hold(task: Task) -> Result:
     now = datetime.now(UTC)
-    before = read_installation(task.cluster).hold
+    installation = read_installation(task.cluster)
+    before = installation.hold
     hold = new_hold(who(), task.params["reason"], task.params["until"], now)
     if before and before.in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
         return {"changed": False, "msg": str(before)}
     if not task.check_mode:
-        _bring_definitions(task.cluster)
+        _bring_definitions(task.cluster, installation)
         write_hold(task.cluster, hold)
     return {"changed": True, "msg": str(hold)}
 
@@ -113,7 +119,7 @@ def _note(task: Task) -> Result:
             "changed": False,
             "msg": "another deployment has begun since the plan was made",
         }
-    _bring_definitions(task.cluster)
+    _bring_definitions(task.cluster, installation)
     count = note_what_was_seen(task.cluster, plan)
     return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}
 
@@ -133,7 +139,7 @@ def _begin(task: Task) -> Result:
             "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         )
-    _bring_definitions(task.cluster)
+    _bring_definitions(task.cluster, before)
     name = new_run_name()
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = {
@@ -166,6 +172,7 @@ def _begin(task: Task) -> Result:
             digest="",
             components=before.components,
             last_run=name,
+            definitions=definitions_hash(),
             resource_version=before.resource_version,
         ),
     )
@@ -177,7 +184,13 @@ def _begin(task: Task) -> Result:
     return {"changed": True, "run": name}
 
 
-def _bring_definitions(cluster: Cluster) -> None:
+def _bring_definitions(cluster: Cluster, installation: Installation) -> None:
+    """Define our records, unless a run has brought just these definitions, and they are still there."""
+    kinds = [crd["spec"]["names"]["kind"] for crd in DEFINITIONS]
+    if installation.definitions == definitions_hash() and all(
+        cluster.resource(API_VERSION, k) for k in kinds
+    ):
+        return
     crds = side_by_side(lambda crd: cluster.apply(crd, force=True), DEFINITIONS)
     cluster.apply(VIEWERS, force=True)
     deadline = time.monotonic() + SECONDS_TO_SERVE
@@ -240,6 +253,7 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
         digest=spec.get("digest", ""),
         components=tuple(spec.get("allComponents") or ()),
         last_run=run_name,
+        definitions=before.definitions,
         resource_version=before.resource_version,
     )
 
