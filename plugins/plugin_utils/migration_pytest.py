@@ -12,7 +12,8 @@ Fixtures:
 ``kyma_api_server``
     Where ``assert_migration`` and its like prove things: their ``server``. A test that takes it runs twice:
     in memory, and, marked ``kyma_real_api_server``, on the cluster that ``KYMA_TEST_KUBECONFIG`` or
-    ``--kyma-kubeconfig=PATH`` names; without either, that half is skipped.
+    ``--kyma-kubeconfig=PATH`` names; without either, that half is skipped. (Not ``--kyma-kubeconfig PATH``:
+    pytest knows the option only once it has read ``conftest.py``, and takes a word of its own for tests.)
 ``kyma_memory_cluster``
     An empty API server in memory, for tests that need no proof.
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -46,7 +48,7 @@ def pytest_addoption(parser: Any) -> None:
         OPTION,
         metavar="PATH",
         default=os.environ.get(VARIABLE, ""),
-        help=f"the kubeconfig of a cluster to test migrations on (default: the environment's {VARIABLE})",
+        help=f"the kubeconfig of a cluster to test migrations on, after a = (default: {VARIABLE})",
     )
 
 
@@ -66,6 +68,8 @@ def _fixtures() -> ModuleType:
         kubeconfig = request.config.getoption(OPTION)
         if not kubeconfig:
             pytest.skip(f"no cluster to test on: name one by {VARIABLE}, or {OPTION}=PATH")
+        if not any(Path(one).expanduser().exists() for one in kubeconfig.split(os.pathsep)):
+            pytest.fail(f"there is no kubeconfig at {kubeconfig}: see {VARIABLE}, or {OPTION}=PATH", False)
         server = RealApiServer(connect({"kubeconfig": kubeconfig}))
         yield server
         server.close()

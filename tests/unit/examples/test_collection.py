@@ -33,6 +33,14 @@ def test_its_tests_pass_on_a_real_api_server(collection: Path, kubeconfig: str) 
     assert "5 passed" in done.stdout
 
 
+def test_the_option_names_the_cluster_too(collection: Path, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    done = pytest_in(collection, f"--kyma-kubeconfig={nowhere}")
+    assert done.returncode == 1
+    assert "4 passed, 1 error" in done.stdout
+    assert f"there is no kubeconfig at {nowhere}: see KYMA_TEST_KUBECONFIG, or --kyma-kub" in done.stdout
+
+
 def test_its_tests_fail_once_the_migration_has_to_go(collection: Path) -> None:
     (collection / "meta" / "kyma.yml").write_text("newest_supported_release: '1.2'\n")
     done = pytest_in(collection)
