@@ -35,7 +35,7 @@ def collection(tmp_path: Path) -> Path:
 
 
 def test_the_example_is_what_the_guide_says() -> None:
-    assert len(FILES) == 5
+    assert len(FILES) == 7
     for name, text in FILES.items():
         content = (EXAMPLE / name).read_text()
         shown = re.sub(r"\A(# .*\n){3}(?=\"\"\")|\A---\n", "", content)
