@@ -9,6 +9,7 @@ import os
 import random
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,13 +18,28 @@ from tests.cluster.paths import BIN
 from . import world as worlds
 from .world import World
 
+HERE = Path(__file__).parent
 SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
-WHOLE = os.environ.get("KYMA_FAULTS") == "whole"
+SCOPE = os.environ.get("KYMA_FAULTS", "")
+"""``whole``: everything, however long it takes; ``few``: some of the tests; else each of them for a while."""
+ALWAYS = ("test_kills.py", "test_lost_answers.py")
+AS_MANY_OTHERS = 6
 
 
 def pytest_report_header() -> str:
     """How to have the same faults again."""
-    return f"faults: SEED={SEED}, {'all of them' if WHOLE else 'a few of them (make faults: all)'}"
+    return f"faults: SEED={SEED} KYMA_FAULTS={SCOPE}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose some of the tests, where no more are wanted."""
+    if SCOPE != "few":
+        return
+    others = [item for item in items if item.path.parent == HERE and item.path.name not in ALWAYS]
+    chosen = random.Random(SEED).sample(others, min(AS_MANY_OTHERS, len(others)))
+    left_out = [item for item in others if item not in chosen]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture
@@ -35,7 +51,7 @@ def chance(request: pytest.FixtureRequest) -> random.Random:
 @pytest.fixture(scope="session")
 def whole() -> bool:
     """Whether everything is tried, however long it takes."""
-    return WHOLE
+    return SCOPE == "whole"
 
 
 @pytest.fixture(scope="session")

@@ -157,6 +157,10 @@ class Shop:
         self._release.write("mail", config_map("mail", round=number))
         return self.round
 
+    def write(self, name: str, *objects: Mapping[str, Any]) -> None:
+        """Give one component other objects in this round."""
+        self._release.write(name, *map(dict, objects))
+
     def assert_whole(self) -> None:
         """Every migration took effect exactly once, in order; the release is whole; and nothing is open."""
         assert self.lines() == [f"{self.round} {step}" for step in MIGRATIONS]

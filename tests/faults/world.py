@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -107,6 +108,20 @@ class World:
         self.api.delete("v1", "ServiceAccount", DEPLOYER, ACCOUNT["namespace"])
         time.sleep(SECONDS_OF_TOKEN_CACHE)
 
+    def lose_pod(self, name: str, namespace: str, how: str) -> None:
+        """Delete a pod at once, or have the API server evict it."""
+        words = ["--kubeconfig", self.state / "kubeconfig", "-n", namespace]
+        if how == "deleted":
+            _output([BIN / "kubectl", *words, "delete", "pod", name, "--now", "--wait=false"])
+            return
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": namespace},
+        }
+        path = f"/api/v1/namespaces/{namespace}/pods/{name}/eviction"
+        _output([BIN / "kubectl", *words, "create", "--raw", path, "-f", "-"], text=json.dumps(eviction))
+
     def close(self) -> None:
         """End the proxy and the cluster."""
         self.processes.kill()
@@ -161,10 +176,16 @@ def _cluster(state: Path, *arguments: str) -> None:
     _output([sys.executable, "-m", "tests.cluster", *arguments], environment)
 
 
-def _output(command: list[Any], environment: Mapping[str, str] | None = None) -> str:
-    words = [str(word) for word in command]
+def _output(command: list[Any], environment: Mapping[str, str] | None = None, text: str = "") -> str:
     done = subprocess.run(
-        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [str(word) for word in command],
+        cwd=ROOT,
+        env=environment,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -404,7 +404,7 @@ class LiveCluster(Cluster):
 
     def _noted(self, answer: Object, dry_run: bool) -> Object:
         """The answer to a write; what it defines is waited for when it is asked for."""
-        if answer["kind"] == "CustomResourceDefinition" and not dry_run:
+        if answer.get("kind") == "CustomResourceDefinition" and not dry_run:
             self._discovery.expect(answer, SERVING_SECONDS)
         return answer
 

@@ -46,7 +46,10 @@ def settled(
     started = time.monotonic()
     attempt = 0
     while True:
-        found = look()
+        try:
+            found = look()
+        except ClusterError as error:
+            raise lost from error
         if found is not None:
             return found
         attempt += 1

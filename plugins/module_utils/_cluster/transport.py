@@ -86,6 +86,7 @@ class Transport:
         self._on_warning = on_warning
         self.retry_policy = retry or RetryPolicy()
         self._patient = patient
+        self._away_since: float | None = None
         self._sleep = sleep
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
@@ -242,6 +243,7 @@ class Transport:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)
             else:
+                self._away_since = None
                 if response.status < INTERNAL:
                     self._patient = True
                 if response.status < 300:
@@ -259,7 +261,7 @@ class Transport:
             wait = self.retry_policy.delay(
                 outcome,
                 attempt=attempt,
-                elapsed=time.monotonic() - started,
+                elapsed=time.monotonic() - min(started, self._gone_since(outcome)),
                 repeatable=repeatable,
                 retry_after=retry_after,
                 patient=self._patient,
@@ -267,6 +269,16 @@ class Transport:
             if wait is None:
                 raise failure
             self._sleep(wait)
+
+    def _gone_since(self, outcome: Loss | int) -> float:
+        """Since when nobody has got an answer: who comes later need not wait as long once more."""
+        now = time.monotonic()
+        if not isinstance(outcome, Loss):
+            return now
+        since = self._away_since
+        if since is None:
+            since = self._away_since = now
+        return since
 
     def _opened_pool(self) -> urllib3.PoolManager:
         with self._lock:

@@ -257,6 +257,21 @@ def test_nobody_there() -> None:
     assert 1 < tries[0] < tries[1]
 
 
+def test_a_server_that_stays_away_is_waited_for_once() -> None:
+    with serve(lambda _request: Reply({})) as server:
+        url = server.url
+    policy = RetryPolicy(first_delay=0.001, longest_delay=0.01, limit=0.3)
+    connection = Transport(Login(url), retry=policy, patient=True)
+    seconds = []
+    for _time in range(3):
+        started = time.monotonic()
+        with pytest.raises(Unreachable):
+            connection.request("look", "GET", "/version")
+        seconds.append(time.monotonic() - started)
+    assert seconds[0] > 0.25
+    assert max(seconds[1:]) < 0.25
+
+
 def test_redirects_are_not_followed() -> None:
     elsewhere = Reply({}, 302, (("Location", "http://192.0.2.1/"),))
     with (

@@ -37,10 +37,13 @@ class Server:
         self.live = live
         self.lose: list[str] = []
         self.asked: list[str] = []
+        self.hidden = False
 
     def answer(self, request: Seen) -> Reply:
         """Do what is asked, and lose what is to be lost: its way here, or its way back."""
         self.asked.append(request.method)
+        if request.method == "GET" and self.hidden:
+            return status(403, "Forbidden", "no")
         if request.method == "GET":
             return Reply(self.live) if self.live else status(404, "NotFound", "gone", name="a")
         fate = self.lose.pop(0) if self.lose else ""
@@ -169,6 +172,15 @@ def test_a_json_patch_is_not_sent_again() -> None:
     with talking_to(server) as cluster, pytest.raises(Unreachable):
         cluster.patch("v1", "ConfigMap", "a", "n", operations)
     assert server.asked == ["PATCH"]
+
+
+def test_what_may_not_be_looked_at_is_not_repeated() -> None:
+    server = Server(kept())
+    server.lose = ["request"]
+    server.hidden = True
+    with talking_to(server) as cluster, pytest.raises(Unreachable):
+        cluster.delete("v1", "ConfigMap", "a", "n")
+    assert server.asked == ["DELETE", "GET"]
 
 
 def test_a_server_that_stays_away_is_told_of() -> None:
