@@ -30,6 +30,8 @@ from .shop import Shop, given, migrations
 
 DEPLOYER = "deployer"
 ACCOUNT = {"name": DEPLOYER, "namespace": "default"}
+PATIENCE = {"lease_seconds": 10, "lease_wait": 180}
+"""Who was killed holds the cluster for a while; the next one waits for that, by nobody's hand."""
 TOKEN_SECONDS = 24 * 3600
 SECONDS_TO_HEAR = 0.5
 """After how long the API server has heard of a binding that is gone."""
@@ -65,7 +67,8 @@ class World:
             self.proxy.pass_all()
         else:
             self.proxy.play(script)
-        return self.playbook.deploy(self.shop.folder, "-e", given(self.shop.round), *arguments, **variables)
+        given_too = {**PATIENCE, **variables}
+        return self.playbook.deploy(self.shop.folder, "-e", given(self.shop.round), *arguments, **given_too)
 
     def survives(self, script: Script, **variables: Any) -> Outcome:
         """Deploy while the script plays, which may fail, with words; and again, which may not."""
