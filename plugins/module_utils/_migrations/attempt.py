@@ -277,7 +277,7 @@ class Attempt:
         cluster = self._setting.cluster.with_field_manager(manager)
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
             JournalingCluster,
             Writer,
         )

@@ -13,9 +13,9 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
     JournalingCluster,
-    JournalInMemory,
     Writer,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster

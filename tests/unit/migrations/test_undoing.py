@@ -18,9 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
     JournalingCluster,
-    JournalInMemory,
     Writer,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
