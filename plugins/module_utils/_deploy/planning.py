@@ -48,7 +48,11 @@ def make_plan(
         deployed = migrating.over_deployed(
             observed.installation, observed.inventories.values(), materials.content
         )
-        results = deployed.check_these(deployed.migrations, SharedReads(cluster))
+        shared = SharedReads(cluster, copied=False)
+        results = deployed.check_these(deployed.migrations, shared)
+        if not shared.are_intact():
+            # One has changed what it has read, so the others have seen what is not there.
+            results = deployed.check_these(deployed.migrations, SharedReads(cluster))
         verdicts = [planned(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):

@@ -57,6 +57,28 @@ def test_everybody_may_change_what_they_got() -> None:
     assert again["metadata"]["name"] == "one"
 
 
+def test_without_copies_it_is_told_whether_somebody_has_changed_what_all_have_got() -> None:
+    shared = SharedReads(there(), copied=False)
+    assert shared.get("v1", "ConfigMap", "absent", "default") is None
+    assert shared.list("v1", "ConfigMap") is shared.list("v1", "ConfigMap")
+    assert shared.get("v1", "ConfigMap", "one", "default") is shared.get("v1", "ConfigMap", "one", "default")
+    assert shared.are_intact()
+
+
+@pytest.mark.parametrize("how", ["an object", "an object of a list", "a list"])
+def test_whatever_is_changed_is_noticed(how: str) -> None:
+    shared = SharedReads(there(), copied=False)
+    page, found = shared.list("v1", "ConfigMap"), shared.get("v1", "ConfigMap", "one", "default")
+    assert found
+    if how == "an object":
+        found["metadata"]["labels"] = {"a": "b"}
+    elif how == "an object of a list":
+        del page.items[1]["metadata"]["name"]
+    else:
+        page.items.reverse()
+    assert not shared.are_intact()
+
+
 def test_those_who_ask_at_once_wait_for_one_answer() -> None:
     asked: list[str] = []
     everybody = threading.Barrier(8, timeout=5)

@@ -163,6 +163,19 @@ def test_they_share_reads_in_a_rehearsal_too_and_see_what_earlier_ones_wrote() -
     assert (evidence["3"], evidence["5"]) == ("1 are there", "1 are there")
 
 
+def test_a_check_that_changes_what_it_has_read_misleads_no_other() -> None:
+    def spoils(_self: Migration, ctx: Context) -> Verdict:
+        ctx.cluster.list("v1", "ConfigMap", "default").items.clear()
+        return not_needed("all of them are mine")
+
+    spoilers = [variant(check=spoils, name=f"spoils-{number}") for number in range(10)]
+    someone = deployed(*spoilers, *(listing(number) for number in range(10)))
+    someone.cluster.apply(seeded("volume"))
+    verdicts = someone.plan()["plan"]["migrations"]
+    told = {one["evidence"] for one in verdicts if "lists-" in one["id"]}
+    assert told == {"1 are there"}
+
+
 def test_a_migration_info_shares_them_as_well() -> None:
     someone = deployed(*(listing(number) for number in range(20)))
     with only_reads(memory(someone)) as requests:
