@@ -55,7 +55,9 @@ def some_faults() -> Outcome:
 def _faults(scope: str, minutes: float) -> Outcome:
     setup.for_tests()
     cluster.build()
-    seed = os.environ.get("SEED") or str(secrets.randbelow(10**6))
+    # CI says of a change whether it is at fault, not of a day whether it was a lucky one.
+    chance = "1" if IN_CI and scope == "few" else str(secrets.randbelow(10**6))
+    seed = os.environ.get("SEED") or chance
     say(f"SEED={seed}")
     variables = {"SEED": seed, "KYMA_FAULTS": scope}
     outcome = _pytest(MAIN, "tests/faults", variables=variables, minutes=minutes)
