@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -102,13 +101,11 @@ class Slow(Fine):
         raise TooLong("helm", 900)
 
 
-class AtHand:
+class AtHand(Workload):
     """What is deployed, without any objects."""
 
-    count = 7
-
     def __init__(self, *_given: object) -> None:
-        """Take whatever it gets."""
+        self.count = 7
 
 
 @pytest.fixture
@@ -152,7 +149,7 @@ def test_the_page_is_there_after_the_first_tool(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.usefixtures("two_tools")
 def test_what_comes_after_what_took_too_long_is_not_measured(place: Place) -> None:
     found = Measurements()
-    tool = trial.Trial("helm", place, cast("Workload", AtHand()), 3600, found)
+    tool = trial.Trial("helm", place, AtHand(), 3600, found)
     with pytest.raises(TooLong):
         tool.run(CASES, trial.Rounds(1, 1, 1))
     assert found.settings == [Setting(FIRST, 3600), Setting(UNCHANGED, 3600)]

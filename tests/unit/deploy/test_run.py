@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import RUNS_KEPT, create_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -648,7 +648,7 @@ def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
     assert definitions_brought(someone) == []
     forget_definitions(someone)
     assert definitions_brought(someone) == everything
-    crd = f"journalentries.{API_VERSION.split('/')[0]}"
+    crd = f"journalentries.{GROUP}"
     someone.cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd)
     assert definitions_brought(someone) == everything
 
