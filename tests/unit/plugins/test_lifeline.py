@@ -18,6 +18,8 @@ import multiprocessing, pathlib, signal, sys, time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
 
+# A shell has what it starts in the background ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = pathlib.Path(sys.argv[1])
 
 def afterwards():
