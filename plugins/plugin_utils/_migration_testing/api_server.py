@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -40,12 +40,15 @@ class ApiServer(ABC):
     seconds: float = 10.0
 
     @abstractmethod
-    def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
+    def hold(
+        self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
+    ) -> Cluster:
         """A cluster that holds these objects, and nothing else of what tests have made there.
 
         Args:
             objects: what is there, as if the deployer had applied it. A status is kept.
             crds: the definitions of their kinds.
+            namespaces: those that are there though none of the objects lives in them.
         """
 
     @abstractmethod
@@ -64,7 +67,9 @@ class ApiServer(ABC):
 class InMemory(ApiServer):
     """A new cluster in memory each time: milliseconds."""
 
-    def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
+    def hold(
+        self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
+    ) -> Cluster:
         kinds = {**built_in_kinds(), **defined_kinds([*crds, *objects])}
         for obj in objects:
             kind = kinds.get((obj["apiVersion"], obj["kind"]))
@@ -75,7 +80,13 @@ class InMemory(ApiServer):
                 )
             if kind.resource.namespaced and not obj["metadata"].get("namespace"):
                 raise BadTest(f"{ref_of(obj)} lives in a namespace, and the test has to say in which")
-        return MemoryCluster(*crds, *objects)
+        there = {obj["metadata"]["name"] for obj in objects if obj["kind"] == "Namespace"}
+        more = [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            for name in namespaces
+            if name not in there
+        ]
+        return MemoryCluster(*crds, *more, *objects)
 
     def note(self, created: Mapping[Ref, str]) -> None:
         """Nothing outlives a test."""

@@ -84,11 +84,16 @@ class Case:
         return self._holding(self.after)
 
     def _holding(self, objects: Sequence[Object]) -> Cluster:
-        cluster = self.server.hold(copied(list(objects)), self.crds)
+        cluster = self.server.hold(copied(list(objects)), self.crds, self._namespaces())
         if isinstance(cluster, MemoryCluster):
             for reaction in self.reactions:
                 cluster.on_write(reaction)
         return cluster
+
+    def _namespaces(self) -> set[str]:
+        """Those that the migration finds though nothing is in them yet: all but what it makes itself."""
+        made = {obj["metadata"]["name"] for obj in self.after if obj["kind"] == "Namespace"}
+        return {ref.namespace for ref in versions_of(self.after) if ref.namespace} - made
 
     def attempt(self, cluster: Cluster, **how: Any) -> Attempt:
         """One attempt; what it has written belongs to the state from now on. See :func:`attempted`."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -95,12 +95,14 @@ class RealApiServer(ApiServer):
         self._known: dict[Ref, str] = {}
         self._crds: dict[Ref, str] = {}
 
-    def hold(self, objects: Sequence[Object], crds: Sequence[Object] = ()) -> Cluster:
+    def hold(
+        self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
+    ) -> Cluster:
         self._refuse_what_is_not_ours(objects)
         self._empty()
         for crd in crds:
             self._define(crd)
-        for namespace in {ref.namespace for ref in map(ref_of, objects) if ref.namespace}:
+        for namespace in {ref.namespace for ref in map(ref_of, objects) if ref.namespace} | {*namespaces}:
             self._own_namespace(namespace)
         self._known.update(versions_of(objects))
         for obj in objects:

@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import InMemory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
     Case,
@@ -237,3 +244,22 @@ def test_faults_fall_on_every_call_before_and_after_its_effect(monkeypatch: pyte
     assert_migration(bad.MoveToken, BEFORE, AFTER)
     hits = [(fault, number) for fault, number, hit in struck if hit]
     assert sorted(hits) == sorted((fault, number) for fault in Fault for number in range(1, 6))
+
+
+class MakesSettings(Migration):
+    """Settings are there."""
+
+    component = "shop"
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "ConfigMap", "settings", "shop")
+        return not_needed("they are there") if found else needed("there are none")
+
+    def run(self, ctx: Context) -> None:
+        ctx.cluster.apply(config_map("settings", color="red"))
+
+
+def test_one_that_makes_something_from_nothing_finds_the_namespace() -> None:
+    assert_migration(MakesSettings, [], [config_map("settings", color="red")])
