@@ -18,7 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     built_in_kinds,
     defined_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import (
+    MemoryCluster,
+    namespace_named,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 
@@ -80,13 +83,7 @@ class InMemory(ApiServer):
                 )
             if kind.resource.namespaced and not obj["metadata"].get("namespace"):
                 raise BadTest(f"{ref_of(obj)} lives in a namespace, and the test has to say in which")
-        there = {obj["metadata"]["name"] for obj in objects if obj["kind"] == "Namespace"}
-        more = [
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            for name in namespaces
-            if name not in there
-        ]
-        return MemoryCluster(*crds, *more, *objects)
+        return MemoryCluster(*crds, *map(namespace_named, namespaces), *objects)
 
     def note(self, created: Mapping[Ref, str]) -> None:
         """Nothing outlives a test."""

@@ -98,12 +98,13 @@ class RealApiServer(ApiServer):
     def hold(
         self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
     ) -> Cluster:
-        self._refuse_what_is_not_ours(objects)
+        places = {ref.namespace for ref in map(ref_of, objects) if ref.namespace} | {*namespaces}
+        self._refuse_what_is_not_ours(objects, places)
         self._empty()
         for crd in crds:
             self._define(crd)
-        for namespace in {ref.namespace for ref in map(ref_of, objects) if ref.namespace} | {*namespaces}:
-            self._own_namespace(namespace)
+        for place in places:
+            self._own_namespace(place)
         self._known.update(versions_of(objects))
         for obj in objects:
             self._make(obj)
@@ -124,7 +125,7 @@ class RealApiServer(ApiServer):
         self._namespaces.clear()
         self._crds.clear()
 
-    def _refuse_what_is_not_ours(self, objects: Sequence[Object]) -> None:
+    def _refuse_what_is_not_ours(self, objects: Sequence[Object], places: Collection[str]) -> None:
         refs = {ref: at for ref, at in versions_of(objects).items() if not ref.namespace}
         for ref, api_version in refs.items():
             if ref not in self._known and self._cluster.get(api_version, ref.kind, ref.name) is not None:
@@ -132,7 +133,7 @@ class RealApiServer(ApiServer):
                     f"{ref} exists on this API server, and the test did not make it: test on a cluster that "
                     f"has none, or give it another name"
                 )
-        for name in {ref.namespace for ref in map(ref_of, objects) if ref.namespace} - self._namespaces:
+        for name in {*places} - self._namespaces:
             found = self._cluster.get("v1", "Namespace", name)
             if found and MARK.items() - (found["metadata"].get("labels") or {}).items():
                 raise NotOurs(

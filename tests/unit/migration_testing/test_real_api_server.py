@@ -100,6 +100,16 @@ def test_what_is_not_theirs_is_refused(present: Object, told: str) -> None:
     assert objects_in(cluster) == before
 
 
+def test_a_namespace_that_is_not_theirs_is_refused_though_no_object_is_to_live_there_yet() -> None:
+    cluster = MemoryCluster(config_map("theirs"))
+    before = objects_in(cluster)
+    server = RealApiServer(cluster)
+    with pytest.raises(NotOurs, match="the namespace shop exists on this API server"):
+        server.hold([], namespaces=["shop"])
+    server.close()
+    assert objects_in(cluster) == before
+
+
 def test_a_namespace_that_a_test_left_there_is_made_anew() -> None:
     cluster = MemoryCluster()
     RealApiServer(cluster).hold([*BEFORE, config_map("left")])
