@@ -71,21 +71,16 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def saw_of_later_hop(before: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """What of a plan over several hops still binds a later one, when it is its turn.
+def differences_of_later_hop(before: Mapping[str, Any], now: Mapping[str, Any], version: str) -> list[str]:
+    """What no longer holds of what still binds a later hop when it is its turn, each in a sentence.
 
     Args:
         before: what the whole plan saw.
+        now: what the hop's plan sees.
         version: where the hop leads to.
     """
-    return {**{name: before[name] for name in _LASTING}, "release": before["later"][version]["release"]}
-
-
-def differences_of_later_hop(before: Mapping[str, Any], now: Mapping[str, Any], version: str) -> list[str]:
-    """What no longer holds of that, each in a sentence."""
-    return differences(
-        saw_of_later_hop(before, version), {name: now[name] for name in (*_LASTING, "release")}
-    )
+    then = {**before, "release": before["later"][version]["release"]}
+    return differences(*({name: saw[name] for name in (*_LASTING, "release")} for saw in (then, now)))
 
 
 def unforeseen(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:

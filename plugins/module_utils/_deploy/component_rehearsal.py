@@ -224,19 +224,23 @@ class ComponentRehearsal:
             return "resume", component.objects
         # The same release may be rendered to other random passwords: those that were deployed stay. While a
         # run is open, or has failed, only the inventory tells which release that is.
-        policy = self._scene.request.policy
-        moved = suspects(
-            inventory, self._scene.observed.live, force=policy.force_conflicts, strict=policy.strict_drift
-        )
         same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
         if inventory.digest != component.digest and not same_release:
             if self._scene.settled and not self._migrations.needed:
-                return "upgrade", to_look_at(inventory, component.objects, moved)
+                return "upgrade", to_look_at(inventory, component.objects, self._moved(inventory))
             return "upgrade", component.objects
         if migrated:
             return "migrate", component.objects
+        moved = self._moved(inventory)
         looked_at = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
         return ("drifted" if looked_at else "unchanged"), looked_at
+
+    def _moved(self, inventory: Inventory) -> frozenset[Ref]:
+        """What others have written since it was deployed."""
+        policy = self._scene.request.policy
+        return suspects(
+            inventory, self._scene.observed.live, force=policy.force_conflicts, strict=policy.strict_drift
+        )
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

@@ -8,8 +8,6 @@ One that is away has mostly done its work: it is no failure, and making it anew 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rule
     failed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules.workloads import job
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
+    Inventory,
+    intent_of,
+)
 
 COMPLETED = "Completed"
 FAILURES = frozenset(
@@ -50,7 +52,7 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
         inventory: with all its objects.
         objects: as they were to be.
     """
-    finished = {ref_of(obj): digest_of(obj) for obj in objects if removes_itself(obj)}
+    finished = {ref_of(obj): intent_of(obj) for obj in objects if removes_itself(obj)}
     if not finished:
         return inventory
     entries = (replace(entry, finished=finished.get(entry.ref, "")) for entry in inventory.entries)
@@ -59,15 +61,10 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
 
 def is_done(cluster: Cluster, obj: Object, known: Entry | None) -> bool:
     """Whether an object is a Job that has finished as it is to be, and has removed itself since."""
-    if known is None or not known.finished or known.finished != digest_of(obj):
+    if known is None or not known.finished or known.finished != intent_of(obj):
         return False
     ref = ref_of(obj)
     return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None) is None
-
-
-def digest_of(obj: Object) -> str:
-    """What tells a Job from the same one with another content."""
-    return hashlib.sha256(json.dumps(obj, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def end_of(cluster: Cluster, last: Object | None) -> Health | None:

@@ -52,7 +52,7 @@ class Entry:
         dropped: the release no longer contains it; it still is in the cluster.
         ceded: fields that were left to others, each with its holder, so that they are told only once.
         added: fields that others have added, each with its holder.
-        finished: of a Job that has finished and removes itself: a digest of what it was to be.
+        finished: of a Job that has finished and removes itself: a hash of what it was to be.
     """
 
     api_version: str

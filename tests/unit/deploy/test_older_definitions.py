@@ -17,32 +17,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
-    Context,
-    Migration,
-    Phase,
-    Verdict,
-    needed,
-    not_needed,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, release
+from tests.unit.deploy.test_planning import writes_config_map
 
-
-class Writes(Migration):
-    """Makes an object."""
-
-    component = "gateway"
-    phase = Phase.PRE
-    keep = "for tests"
-
-    def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", "migrated", "default")
-        return not_needed("done") if found else needed("not done")
-
-    def run(self, ctx: Context) -> None:
-        meta = {"name": "migrated", "namespace": "default"}
-        ctx.cluster.apply({**config_map("migrated", a="b"), "metadata": meta})
+Writes = writes_config_map("gateway", Phase.PRE, "migrated", name="writes")
 
 
 def kyma() -> Release:
