@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import Disproved
 
 from tests.cluster.paths import ROOT
 from tests.unit.examples.others_collection import EXAMPLE, collections_path, pytest_in
@@ -83,9 +85,24 @@ def _says(printed: str, expected: str) -> None:
 
 
 def test_the_other_snippets_of_python_run() -> None:
-    for snippet in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL):
+    for snippet in _snippets():
         if snippet not in FILES.values():
-            exec(compile(snippet, "guide_migrations.md", "exec"), {})
+            run: dict[str, Any] = {}
+            exec(compile(snippet, "guide_migrations.md", "exec"), run)
+            for name in [name for name in run if name.startswith("test_")]:
+                run[name]()
+
+
+def test_the_reaction_is_what_lets_the_job_complete() -> None:
+    snippet = next(one for one in _snippets() if "completes_jobs" in one)
+    lonely: dict[str, Any] = {}
+    exec(compile(snippet.replace("reactions=[completes_jobs]", "reactions=[]"), "guide", "exec"), lonely)
+    with pytest.raises(Disproved, match="let the test's `reactions` do what a controller does"):
+        lonely["test_a_job_indexes_the_catalogue"]()
+
+
+def _snippets() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
 def test_every_proof_and_every_option_is_in_the_guide() -> None:
