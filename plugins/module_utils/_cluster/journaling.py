@@ -47,6 +47,10 @@ TRIES = 10
 """How often a write is tried where others write the same object between the look at it and the write."""
 
 _NEVER_RESTORED = ("managedFields", "selfLink")
+"""Of an object's metadata, what says who wrote it, and what old servers kept."""
+
+_OF_THE_OBJECT = ("", STATUS)
+"""Subresources whose answer is the object; that of another one, such as scale, is another object."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,11 @@ class JournalingCluster(ClusterWrapper):
         """See Cluster."""
 
         def write(before: Object | None) -> Object:
-            merge = patch if isinstance(patch, Mapping) else as_merge_patch(patch, before)
-            bound = patch if merge is None or subresource else bound_to(merge, before)
+            if isinstance(patch, Mapping):
+                merge: Mapping[str, Any] | None = patch
+            else:
+                merge = as_merge_patch(patch, before) if subresource in _OF_THE_OBJECT else None
+            bound = patch if merge is None else bound_to(merge, before)
             return self._inner.patch(
                 api_version, kind, name, namespace, bound, subresource=subresource, dry_run=dry_run
             )
@@ -186,8 +193,13 @@ class JournalingCluster(ClusterWrapper):
         write: Callable[[Object | None], Object],
     ) -> Object:
         def became(before: Object | None, answer: Object) -> Object | None:
-            # The answer to a write of another subresource, such as scale, is another object.
-            return answer if entry.subresource in ("", STATUS) else self._read(entry) or before
+            if entry.subresource in _OF_THE_OBJECT:
+                return answer
+            live = self._read(entry)
+            if live is None or version_of(live) == version_of(answer):
+                return live or before
+            # A controller was quicker than this look, and what it has written must not be taken for ours.
+            return _unversioned(foretell(before))
 
         return self._written(entry, foretell, write, became)
 
@@ -206,17 +218,20 @@ class JournalingCluster(ClusterWrapper):
             kept = self._journal.intend(
                 replace(begun(entry), before=_kept(before), after=_kept(foretell(before)))
             )
+            # Where others never stop, the migration must not fail for it: the look was just now.
+            bound = attempt < TRIES
             try:
-                # Where others never stop, the migration must not fail for it: the look was just now.
-                answer = write(before if attempt < TRIES else None)
+                answer = write(before if bound else None)
             except (ApiError, KindNotServed) as refusal:
                 if not _is_certain(refusal):
                     raise
                 self._withdraw(kept)
-                if isinstance(refusal, Conflict) and attempt < TRIES and self._has_moved(entry, before):
+                if isinstance(refusal, Conflict) and bound and self._has_moved(entry, before):
                     continue
                 raise
-            after = became(before, answer)
+            # An unbound write answers with what others have written since the look, too.
+            known = bound or before is None
+            after = became(before, answer) if known else _unversioned(foretell(before))
             if entry.verb != "delete" and before is not None and is_same_version(before, after):
                 self._withdraw(kept)
             else:
@@ -247,11 +262,15 @@ def _is_certain(refusal: ClusterError) -> bool:
     return not isinstance(refusal, ApiError) or is_answer(refusal)
 
 
-def _without_bookkeeping(obj: Object) -> Object:
-    """The object without what says who wrote it, which nothing can restore: a shallow copy."""
-    meta = {key: value for key, value in obj["metadata"].items() if key not in _NEVER_RESTORED}
-    return {**obj, "metadata": meta}
+def _without(obj: Object, *names: str) -> Object:
+    """The object without some of its metadata: a shallow copy."""
+    return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key not in names}}
+
+
+def _unversioned(obj: Object | None) -> Object | None:
+    """The object as a write was meant to make it, which no version of it need have been."""
+    return _without(obj, "resourceVersion") if obj is not None else None
 
 
 def _kept(obj: Object | None) -> Object | None:
-    return _without_bookkeeping(obj) if obj is not None else None
+    return _without(obj, *_NEVER_RESTORED) if obj is not None else None

@@ -69,7 +69,7 @@ class DeletionRun:
             "previous": installation.version,
             "profile": installation.profile,
             "startedBy": who(),
-            "clock": round(time.monotonic(), 3),
+            "clock": time.monotonic(),
             "startedAt": timestamp(),
             "deadline": task.params["deadline"],
             "components": list(names),

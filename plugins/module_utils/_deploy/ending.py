@@ -32,7 +32,7 @@ LONGEST_MESSAGE = 1000
 def seconds_since_start(spec: Mapping[str, Any]) -> float:
     """How long a run has taken: by the monotonic clock, where this is the host that it began on."""
     elapsed = time.monotonic() - spec.get("clock", 0.0)
-    if spec.get("startedBy") == who() and elapsed > 0:
+    if spec.get("startedBy") == who() and elapsed >= 0:
         return float(elapsed)
     started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     return (datetime.now(UTC) - started).total_seconds()
@@ -77,9 +77,10 @@ def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
         for name in spec.get("components") or ()
         if name not in known
     }
+    now = timestamp()
     cancelled = {
         "cancelled": status.get("cancelled") or why,
-        "cancelledAt": status.get("cancelledAt") or timestamp(),
+        "cancelledAt": status.get("cancelledAt") or now,
     }
     told = failures_of({**status, **cancelled, "components": {**known, **never}})
     note(
@@ -89,7 +90,7 @@ def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
             **cancelled,
             "state": CANCELLED,
             "message": "; ".join(told)[:LONGEST_MESSAGE],
-            "finishedAt": timestamp(),
+            "finishedAt": now,
             "seconds": round(seconds_since_start(spec), 3),
             "components": never,
         },

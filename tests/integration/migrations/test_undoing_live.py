@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling
     Writer,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoneObject
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
 
@@ -27,6 +28,7 @@ from tests.unit.migrations.loki import CLAIM, LABELS
 
 pytestmark = pytest.mark.cluster
 
+APPS = "apps/v1"
 Write = Callable[[Cluster, str], object]
 
 
@@ -132,7 +134,7 @@ def test_whatever_was_written_all_is_as_before(scene: Scene, name: str) -> None:
     assert [str(one) for one in done] == [str(one) for one in rehearsed.objects]
     assert all(one.complete for one in done), [str(one) for one in done]
     eventually(lambda: [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] == before)
-    assert not any(one.changed for one in scene.undo())
+    assert [str(one) for one in scene.undo() if one.changed] == []
 
 
 def test_a_service_comes_back_with_other_addresses_and_says_so(scene: Scene) -> None:
@@ -152,7 +154,7 @@ def test_others_write_all_the_time_and_nothing_of_theirs_is_lost_or_taken_for_ou
 
     def write_all_the_time() -> None:
         count = 0
-        while not stop.wait(0.005):
+        while not stop.wait(0.001):
             count += 1
             patch(scene.by_hand, scene.namespace, "ConfigMap", {"data": {"busy": str(count)}})
 
@@ -172,6 +174,30 @@ def test_others_write_all_the_time_and_nothing_of_theirs_is_lost_or_taken_for_ou
     assert live
     assert live["data"]["x"] == "0"
     assert int(live["data"]["busy"]) > 0
+
+
+class QuickController(ClusterWrapper):
+    """Writes to a Deployment as soon as somebody else has: before the writer can have another look at it."""
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        answer = ask()
+        if call.verb == "patch":
+            change = {"metadata": {"annotations": {"seen": "true"}}}
+            patch(self._inner.with_field_manager("controller"), str(call.namespace), call.kind, change, APPS)
+        return answer
+
+
+def test_what_a_controller_writes_at_once_after_a_scale_is_not_taken_for_ours(scene: Scene) -> None:
+    scene.by_hand.create(deployment(scene.namespace, a="1"))
+    watched = QuickController(scene.live.with_field_manager("m"))
+    migrating = JournalingCluster(watched, scene.journal, Writer("logging/it"))
+    migrating.patch(APPS, "Deployment", "a", scene.namespace, {"spec": {"replicas": 1}}, subresource="scale")
+    [one] = scene.undo()
+    assert (one.fields, one.kept) == (("spec.replicas",), ())
+    live = scene.get("Deployment", "a", APPS)
+    assert live
+    assert live["spec"]["replicas"] == 0
+    assert live["metadata"]["annotations"]["seen"] == "true"
 
 
 def test_a_conflict_of_the_migration_s_own_is_its_own(scene: Scene) -> None:

@@ -102,6 +102,7 @@ class _Deployment:
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self._head_start = HeadStart(())
+        self._cancelled_at = ""
 
     def _defined(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
@@ -241,7 +242,8 @@ class _Deployment:
         if outcome.migrations:
             status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
         if self._migrating.cancel_reasons:
-            status |= {"cancelled": self.cancelled_by, "cancelledAt": timestamp()}
+            self._cancelled_at = self._cancelled_at or timestamp()
+            status |= {"cancelled": self.cancelled_by, "cancelledAt": self._cancelled_at}
         note(self._task.cluster, self._run, status)
 
 

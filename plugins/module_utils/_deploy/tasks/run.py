@@ -149,7 +149,7 @@ def _begin(task: Task) -> Result:
         "profile": plan["profile"],
         "digest": plan["digest"],
         "startedBy": who(),
-        "clock": round(time.monotonic(), 3),
+        "clock": time.monotonic(),
         "startedAt": timestamp(),
         "deadline": task.params["deadline"],
         "components": taking_part,
