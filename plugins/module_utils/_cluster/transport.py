@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 import time
@@ -382,17 +383,22 @@ def tls_context(login: Login) -> ssl.SSLContext:
 def load_client_certificate(context: ssl.SSLContext, login: Login) -> None:
     """Load our certificate; OpenSSL reads it from files only, so data goes through files for a moment."""
     import tempfile
-    from pathlib import Path
 
     with tempfile.TemporaryDirectory(prefix="kyma-lifecycle-") as folder:
         cert, key = login.cert_file, login.key_file
         if login.cert_data:
-            cert = str(Path(folder, "cert"))
-            Path(cert).write_text(login.cert_data, encoding="ascii")
+            cert = _private_file(folder, "cert", login.cert_data)
         if login.key_data:
-            key = str(Path(folder, "key"))
-            Path(key).write_text(login.key_data, encoding="ascii")
+            key = _private_file(folder, "key", login.key_data)
         context.load_cert_chain(cert, key or None)
+
+
+def _private_file(folder: str, name: str, content: str) -> str:
+    """A new file that only its owner can read, by its path."""
+    path = f"{folder}/{name}"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(content)
+    return path
 
 
 def bypasses_proxy(server: str, no_proxy: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +22,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs i
 )
 
 _SECONDS = 120
+_SHORTEST_SECRET = 6
+"""Characters; to hide what is shorter would leave of a message what nobody understands."""
 _SOURCE = re.compile(r"^# Source: [^/\n]+/(.+)$", re.MULTILINE)
 _PLACE = re.compile(r"\b[\w.-]+/((?:charts|templates|crds)/[^\s:()]+)(?::(\d+))?(?::(\d+))?")
 _VARYING = re.compile(
@@ -102,8 +104,27 @@ def render_chart(
         text = run_program(command, seconds=_SECONDS, stdin=json.dumps(values))
     except (ProgramFailed, ProgramMissing) as error:
         file, line, column, message = explain(str(error), shown)
-        raise refusal(message, file, line, column) from error
+        raise refusal(_without_values(message, values), file, line, column) from error
     return Rendering(text, _places(text, shown))
+
+
+def _without_values(said: str, values: Mapping[str, Any]) -> str:
+    """What Helm said without the user's values: a schema that one doesn't meet has it quote that one."""
+    for text in sorted(_texts(values), key=len, reverse=True):
+        if len(text) >= _SHORTEST_SECRET:
+            said = said.replace(text, "***")
+    return said
+
+
+def _texts(values: Any) -> Iterator[str]:
+    if isinstance(values, Mapping):
+        values = values.values()
+    elif not isinstance(values, list):
+        if values is not None:
+            yield str(values)
+        return
+    for value in values:
+        yield from _texts(value)
 
 
 def explain(said: str, shown: str) -> tuple[str, int, int, str]:

@@ -149,11 +149,13 @@ class Playbook:
 
     Attributes:
         collections: the user's collections path.
+        settings: further variables of the user's environment.
     """
 
     def __init__(self, folder: Path, kubeconfig: Path, audit: AuditLog) -> None:
         self.folder = folder
         self.collections = [ROOT / ".build"]
+        self.settings: dict[str, str] = {}
         self._book = PLAYBOOK
         self._kubeconfig = kubeconfig
         self._audit = audit
@@ -247,4 +249,5 @@ class Playbook:
             "ANSIBLE_NOCOLOR": "1",
             "KUBECONFIG": str(self._kubeconfig),
             "PYTHONPATH": "",
+            **self.settings,
         }

@@ -100,15 +100,29 @@ class SmallRelease:
         self, name: str, *objects: Object, prerequisite: bool = False, **entry: Any
     ) -> SmallRelease:
         """Add a component; ``entry`` has further keys of its entry in the component list."""
-        self._entries[prerequisite].append({"name": name, **entry})
+        self._list(prerequisite, {"name": name, **entry})
+        self.write(name, *objects)
+        return self
+
+    def chart(self, name: str, values: str, **templates: str) -> SmallRelease:
+        """Add a component that is a Helm chart, of some values and templates."""
+        self._list(False, {"name": name})
+        place = self.folder / name / "templates"
+        place.mkdir(parents=True)
+        (place.parent / "Chart.yaml").write_text(f"apiVersion: v2\nname: {name}\nversion: 1.0.0\n")
+        (place.parent / "values.yaml").write_text(values)
+        for file, text in templates.items():
+            (place / f"{file}.yaml").write_text(text)
+        return self
+
+    def _list(self, prerequisite: bool, entry: dict[str, Any]) -> None:
+        self._entries[prerequisite].append(entry)
         listed = {
             "defaultNamespace": NAMESPACE,
             "prerequisites": self._entries[True],
             "components": self._entries[False],
         }
         (self.folder / "components.yaml").write_text(json.dumps(listed))
-        self.write(name, *objects)
-        return self
 
     def write(self, name: str, *objects: Object) -> None:
         """Write a component's manifests, or write them anew."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,9 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.paths import ROOT
-
 from .conftest import OwnCluster
+from .elsewhere import inventory_elsewhere
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, deployment
 
@@ -40,15 +38,7 @@ Stop = Callable[[Running], None]
 def elsewhere(playbook: Playbook) -> list[str]:
     """Arguments for a playbook whose work is done over a connection that isn't local."""
     playbook.own_book()
-    plugins = playbook.folder / "connection_plugins"
-    plugins.mkdir()
-    shutil.copy(ROOT / "tests/integration/carrier/collection/plugins/connection/elsewhere.py", plugins)
-    inventory = playbook.folder / "elsewhere.ini"
-    inventory.write_text(
-        f"localhost ansible_connection=elsewhere ansible_python_interpreter={sys.executable}"
-        f" ansible_async_dir={playbook.folder}/async ansible_remote_tmp={playbook.folder}/remote\n"
-    )
-    return ["-i", str(inventory)]
+    return inventory_elsewhere(playbook.folder)
 
 
 class Scenario:

@@ -186,6 +186,20 @@ def test_an_error_in_a_template_names_its_line(write: Write, helm: str) -> None:
     assert "- R/resources/second/templates/bad.yaml:3: Helm can't render the chart: " in message
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("values.schema.json", '{"properties": {"password": {"type": "string", "pattern": "^[0-9]+$"}}}'),
+        ("templates/strict.yaml", '{{ fail (printf "no good password: %s" .Values.password) }}'),
+    ],
+)
+def test_what_helm_says_holds_no_value_of_the_user(write: Write, helm: str, file: str, text: str) -> None:
+    root = write({**CHECKOUT, f"resources/second/{file}": text})
+    message = refused(root, helm, overrides=("second.password=canary-7c1e55",))
+    assert "password" in message
+    assert "canary" not in message
+
+
 def test_a_missing_dependency_names_what_to_run(write: Write, helm: str) -> None:
     root = write(CHECKOUT)
     write(
