@@ -101,9 +101,11 @@ def _began(pid: int) -> str:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return "" if Path("/proc/self/stat").exists() else _began_by_ps(pid)
-    # After the name in parentheses, which may hold anything: state, then 18 fields, then the start time.
+    # After the name in parentheses, which may hold anything: state, ..., number of threads, one, start time.
     fields = stat.rpartition(")")[2].split()
-    return "" if fields[0] in ("Z", "X") else fields[19]
+    # As long as other threads of it are still ending, it holds its ports.
+    has_ended = fields[0] in ("Z", "X") and int(fields[17]) <= 1
+    return "" if has_ended else fields[19]
 
 
 def _began_by_ps(pid: int) -> str:

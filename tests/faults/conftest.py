@@ -23,15 +23,6 @@ SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
 SCOPE = os.environ.get("KYMA_FAULTS", "")
 """``whole``: everything, however long it takes; ``few``: some of the tests; else each of them for a while."""
 ALWAYS = ("test_kills.py", "test_lost_answers.py")
-NOT_SEEN_GREEN = (
-    "test_controller_disk.py",
-    "test_edited_migrations.py",
-    "test_jobs.py",
-    "test_restarts.py",
-    "test_token",
-    "test_lost_after_a_deployment[_delete_records]",
-)
-"""Tests that make faults runs, and that were not seen to pass as a whole yet: so not a part of make test."""
 AS_MANY_OTHERS = 6
 
 
@@ -45,9 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if SCOPE != "few":
         return
     others = [item for item in items if item.path.parent == HERE and item.path.name not in ALWAYS]
-    unsure = [item for item in others if {item.path.name, item.name} & {*NOT_SEEN_GREEN}]
-    sure = [item for item in others if item not in unsure]
-    chosen = random.Random(SEED).sample(sure, min(AS_MANY_OTHERS, len(sure)))
+    chosen = random.Random(SEED).sample(others, min(AS_MANY_OTHERS, len(others)))
     left_out = [item for item in others if item not in chosen]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

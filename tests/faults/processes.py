@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -49,10 +50,25 @@ class Processes:
         self._signal([pid for pid in self.pids() if os.getsid(pid) == pid], number)
 
     def fill_disk(self) -> None:
-        """Let none of them write a file any more, as where a disk is full; nor what they start."""
-        for pid in self.pids():
+        """Let none of them write a file any more, nor what they start, as where a disk is full.
+
+        But for the one that we have started: Ansible's locks are files, too, though in memory. So what it
+        starts from now on is found as soon as it is there.
+        """
+        self._fill_disk()
+        threading.Thread(target=self._keep_disk_full, daemon=True).start()
+
+    def _keep_disk_full(self) -> None:
+        while self._fill_disk():
+            time.sleep(0.005)
+
+    def _fill_disk(self) -> bool:
+        pids = self.pids()
+        for pid in pids:
             with suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
+                if _parent_of(pid) != os.getpid():
+                    resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
+        return bool(pids)
 
     def have_ended(self, seconds: float = 15.0) -> bool:
         """Whether none is there, after a moment."""
@@ -82,6 +98,15 @@ def _holds(pid: int, port: int) -> bool:
         return any(str(fd.readlink()) in inodes for fd in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
         return False
+
+
+def _parent_of(pid: int) -> int:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0
+    # After the name in parentheses, which may hold anything.
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def _inodes_of(port: int) -> set[str]:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from .fault import NOTHING, Fault, Request
@@ -14,11 +12,11 @@ from .world import World
 
 pytestmark = pytest.mark.cluster
 
-PLACES = ("/customresourcedefinitions/", "/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
+PLACES = ("/installations/", "/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
 
 
-def test_full_in_the_middle(world: World, chance: random.Random) -> None:
-    place = chance.choice(PLACES)
+@pytest.mark.parametrize("place", PLACES)
+def test_full_in_the_middle(world: World, place: str) -> None:
     world.shop.renew()
     full: list[int] = []
 

@@ -360,9 +360,9 @@ class LiveCluster(Cluster):
         return resource
 
     def _awaited(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind; one that was defined just now is waited for."""
+        """The resource of a kind; one that was defined just now is waited for, as is a server that starts."""
         while (resource := self.resource(api_version, kind)) is None:
-            if not self._discovery.expects(api_version, kind):
+            if not (self._discovery.expects(api_version, kind) or self._transport.is_starting):
                 return None
             time.sleep(SERVING_POLL_SECONDS)
         return resource

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import threading
@@ -42,6 +43,13 @@ CONNECTIONS = 32
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 75.0
 """Longer than the 60 seconds after which an API server itself gives up, so that its answer arrives."""
+AWAY_SECONDS = 1.0
+"""How long nobody must have got an answer for a server to have been away, rather than a connection broken."""
+STARTING_SECONDS = 10.0
+"""How long a server that was away may refuse what is allowed: it answers before it knows its own rules."""
+STARTING_POLL_SECONDS = 0.2
+NOT_YET_KNOWN = frozenset({401, 403})
+"""What it answers until then; it has not acted."""
 USER_AGENT = "kyma-lifecycle"
 WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
 
@@ -88,6 +96,7 @@ class Transport:
         self.retry_policy = retry or RetryPolicy()
         self._patient = patient
         self._away_since: float | None = None
+        self._back_since = -math.inf
         self._sleep = sleep
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
@@ -157,6 +166,11 @@ class Transport:
             yield lines()
         finally:
             response.close()
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the server was away just now: it may not know yet who may do what, and what it serves."""
+        return time.monotonic() - self._back_since < STARTING_SECONDS
 
     def url(self, path: str, query: Iterable[tuple[str, str]] = ()) -> str:
         """The whole URL of a path."""
@@ -244,7 +258,7 @@ class Transport:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)
             else:
-                self._away_since = None
+                self._note_answer()
                 if response.status < INTERNAL:
                     self._patient = True
                 if response.status < 300:
@@ -259,6 +273,9 @@ class Transport:
                     refused = all_headers.get("Authorization", "")
                     if refused and self.login.authorization(refused) != refused:
                         continue
+                if outcome in NOT_YET_KNOWN and self.is_starting:
+                    self._sleep(STARTING_POLL_SECONDS)
+                    continue
             wait = self.retry_policy.delay(
                 outcome,
                 attempt=attempt,
@@ -270,6 +287,12 @@ class Transport:
             if wait is None:
                 raise failure
             self._sleep(wait)
+
+    def _note_answer(self) -> None:
+        since = self._away_since
+        self._away_since = None
+        if since is not None and time.monotonic() - since >= AWAY_SECONDS:
+            self._back_since = time.monotonic()
 
     def _gone_since(self, outcome: Loss | int) -> float:
         """Since when nobody has got an answer: who comes later need not wait as long once more."""

@@ -272,6 +272,50 @@ def test_a_server_that_stays_away_is_waited_for_once() -> None:
     assert max(seconds[1:]) < 0.25
 
 
+@pytest.fixture
+def short_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(transport, "STARTING_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(transport, "STARTING_SECONDS", 0.3)
+
+
+@pytest.mark.usefixtures("short_start")
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_server_that_starts_does_not_know_yet_who_may_do_what(code: int) -> None:
+    with talking_to(in_turn(Reply(None), status(code), status(code), Reply(CONFIG_MAP))) as (cluster, server):
+        assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
+        assert len(asked(server)) == 4
+
+
+@pytest.mark.usefixtures("short_start")
+def test_a_server_that_has_started_is_believed_after_a_while() -> None:
+    with talking_to(in_turn(Reply(None), status(403))) as (cluster, server):
+        with pytest.raises(Forbidden):
+            cluster.apply(CONFIG_MAP)
+        asked_before = len(asked(server))
+        with pytest.raises(Forbidden):
+            cluster.apply(CONFIG_MAP)
+        assert len(asked(server)) == asked_before + 1
+
+
+def test_after_a_connection_that_broke_once_a_refusal_is_believed_at_once() -> None:
+    with talking_to(in_turn(Reply(None), status(403))) as (cluster, server):
+        with pytest.raises(Forbidden):
+            cluster.apply(CONFIG_MAP)
+        assert len(asked(server)) == 2
+
+
+@pytest.mark.usefixtures("short_start")
+def test_a_server_that_starts_does_not_know_yet_what_it_serves() -> None:
+    answer = in_turn(Reply(None), Reply({}))
+    with talking_to(lambda request: answer(request)) as (cluster, server):
+        cluster.get("v1", "ConfigMap", "a", "n")
+        server.seen.clear()
+        assert cluster.get("example.org/v1", "Thing", "a", "n") is None
+        # Discovery was asked again and again before that was believed.
+        assert len(server.seen) > 2
+
+
 def test_redirects_are_not_followed() -> None:
     elsewhere = Reply({}, 302, (("Location", "http://192.0.2.1/"),))
     with (
