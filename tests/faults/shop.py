@@ -184,6 +184,12 @@ class Shop:
         assert runs[0]["status"]["state"] == "succeeded"
         assert runs[0]["metadata"]["name"] == status["lastRun"]
 
+    def assert_recorded(self) -> None:
+        """The newest run tells of every migration what came of it."""
+        told = self.runs()[0]["status"].get("migrations") or {}
+        states = {name.partition("/")[2]: one["state"] for name, one in told.items()}
+        assert states == dict.fromkeys(MIGRATIONS, "done")
+
     def lines(self) -> list[str]:
         """What stands in the ledger of this round."""
         ledger = self.cluster.get(f"{GROUP}/v1", "Ledger", "ledger", "default")

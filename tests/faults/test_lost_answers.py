@@ -17,6 +17,7 @@ def test_nothing_befalls_it(world: World) -> None:
     world.shop.renew()
     world.deploy().succeeded()
     world.shop.assert_whole()
+    world.shop.assert_recorded()
     print(world.proxy.sequence)
 
 
@@ -33,3 +34,4 @@ def test_every_write(world: World) -> None:
     world.shop.renew()
     world.deploy(script).succeeded()
     world.shop.assert_whole()
+    world.shop.assert_recorded()
