@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD,
     NAMESPACE,
@@ -23,6 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import KEPT, LEFT, Fate
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+    GRANT_LABEL,
+    Right,
+    list_right,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 
 MOST_NAMED = 10
@@ -68,6 +74,37 @@ class Inhabitants:
             return Fate(KEPT, f"{ref}: it stays, as this lives in it: {listed(found)}") if found else None
         return None
 
+    def rights(self, entry: Entry) -> set[Right]:
+        """What :meth:`spare` and :meth:`resources` take for an object, and deleting those if that is forced.
+
+        Raises:
+            ClusterError: the server does not answer.
+        """
+        ref, forced = entry.ref, self._forced(entry.ref)
+        if ref[:2] == CRD:
+            plural, _dot, group = ref.name.partition(".")
+            return {Right(verb, group, plural) for verb in ("list", *(["get", "delete"] if forced else []))}
+        if ref[:2] != NAMESPACE or forced or not self._is_released(entry):
+            return set()
+        served = self._cluster.resource
+        try:
+            kinds = self._namespaced_kinds()
+        except Forbidden:
+            # Which other kinds there are can be known only then.
+            kinds = _one_version_of_each([])
+        found = {right for kind in kinds for right in list_right(*kind, served)}
+        return {right._replace(namespace=ref.name) for right in found} | list_right(
+            f"{CRD[0]}/v1", CRD[1], served
+        )
+
+    def _is_released(self, namespace: Entry) -> bool:
+        try:
+            live = self._cluster.get(namespace.api_version, namespace.ref.kind, namespace.ref.name)
+        except Forbidden:
+            # Told as a right that is missing.
+            return False
+        return live is not None and not was_made_by_others(live)
+
     def resources(self, definition: Entry) -> list[Object]:
         """The metadata of all custom resources of a definition."""
         crd = self._cluster.get(definition.api_version, definition.ref.kind, definition.ref.name)
@@ -84,17 +121,21 @@ class Inhabitants:
         return sorted({ref_of(obj) for obj in found if _counts(obj)})
 
     def _namespaced_kinds(self) -> Sequence[tuple[str, str]]:
-        """One version of each kind that can live in a namespace."""
-        # What isn't served answers with an empty list.
-        kinds: dict[tuple[str, str], tuple[str, str]] = {}
-        for (api_version, kind), known in built_in_kinds().items():
-            if known.resource.namespaced and kind not in _TRACES:
+        return _one_version_of_each(self._cluster.list(f"{CRD[0]}/v1", CRD[1]).items)
+
+
+def _one_version_of_each(crds: Iterable[Object]) -> Sequence[tuple[str, str]]:
+    """One version of each kind that can live in a namespace, built in or of these definitions."""
+    # What isn't served answers with an empty list.
+    kinds: dict[tuple[str, str], tuple[str, str]] = {}
+    for (api_version, kind), known in built_in_kinds().items():
+        if known.resource.namespaced and kind not in _TRACES:
+            kinds[known.group, kind] = (api_version, kind)
+    for crd in crds:
+        for (api_version, kind), known in kinds_of_crd(crd).items():
+            if known.resource.namespaced:
                 kinds[known.group, kind] = (api_version, kind)
-        for crd in self._cluster.list(f"{CRD[0]}/v1", CRD[1]).items:
-            for (api_version, kind), known in kinds_of_crd(crd).items():
-                if known.resource.namespaced:
-                    kinds[known.group, kind] = (api_version, kind)
-        return list(kinds.values())
+    return list(kinds.values())
 
 
 def _counts(obj: Object) -> bool:
@@ -104,6 +145,7 @@ def _counts(obj: Object) -> bool:
         or meta.get("deletionTimestamp")
         or (obj["kind"], meta["name"]) in _IN_EVERY_NAMESPACE
         or _TOKEN_OF in (meta.get("annotations") or {})
+        or (obj["kind"] in ("Role", "RoleBinding") and GRANT_LABEL in (meta.get("labels") or {}))
     )
 
 

@@ -8,7 +8,7 @@ Only where there is something to do. All of it is read, or asked as a dry run th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -20,7 +20,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
-    KindNotServed,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import (
+    missing_rights,
+    told_with_grants,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import AUTOSCALERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import (
@@ -46,19 +49,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     RBAC,
     Resources,
     Right,
-    Subject,
-    access_review,
     apply_rights,
     delete_rights,
     granting_rights,
-    granting_roles,
     is_escalation,
     journal_rights,
     list_right,
     narrowing_rights,
     records_rights,
     refused_right,
-    rights_problem,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 
@@ -140,23 +139,14 @@ def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) ->
 def _rights(
     cluster: Cluster, intended: Intended, refused: Collection[Right], known: Sequence[Blocker]
 ) -> tuple[list[Blocker], str]:
-    missing = set(refused) | _missing(cluster, _needed(intended))
+    missing = set(refused) | missing_rights(cluster, _needed(intended))
     escalating = any(is_escalation(blocker.message) for blocker in known)
     if not missing and not escalating:
         return [], ""
     wanted = _granting(intended, everything=bool(missing))
-    missing |= _missing(cluster, wanted)
-    user = _user(cluster)
-    roles = granting_roles(missing, Subject(user or "the user that deploys"), _namespaces(cluster, missing))
-    grants = _as_yaml(roles)
-    return [Blocker("", rights_problem(user, missing, grants))], grants
-
-
-def _as_yaml(objects: Sequence[Object]) -> str:
-    import yaml
-
-    text: str = yaml.safe_dump_all(objects, explicit_start=True, sort_keys=False, default_flow_style=None)
-    return text
+    missing |= missing_rights(cluster, wanted)
+    problem, grants = told_with_grants(cluster, missing, "deployment")
+    return [Blocker("", problem)], grants
 
 
 def _needed(intended: Intended) -> set[Right]:
@@ -210,7 +200,7 @@ def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
         for obj in component.objects
         if ref_of(obj) in unverified and ref_of(obj).group == RBAC
     }
-    missing = _missing(cluster, (right for rights in objects.values() for right in rights))
+    missing = missing_rights(cluster, (right for rights in objects.values() for right in rights))
     named = ", ".join(str(ref) for ref, rights in objects.items() if rights & missing)
     if not named:
         return ()
@@ -218,54 +208,6 @@ def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
         f"{named}: if they grant rights that the user itself lacks, the server will refuse them; whether they"
         " do can be asked only once their namespace exists",
     )
-
-
-def _missing(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
-    """Those of some rights that the user doesn't have: one question where it may do everything."""
-    asked = set(needed)
-    if not asked or _may(cluster, Right("*", "*", "*")):
-        return set()
-
-    def refused(rights: Iterable[Right]) -> set[Right]:
-        ordered = sorted(rights)
-        answers = side_by_side(lambda right: _may(cluster, right), ordered)
-        return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
-
-    nowhere = refused({right.everywhere() for right in asked})
-    return refused({right for right in asked if right.namespace and right.everywhere() in nowhere}) | {
-        right for right in asked if not right.namespace and right in nowhere
-    }
-
-
-def _may(cluster: Cluster, right: Right) -> bool:
-    try:
-        answer = cluster.create(access_review(right), dry_run=True)
-    except KindNotServed:
-        return True
-    return bool((answer.get("status") or {}).get("allowed"))
-
-
-def _user(cluster: Cluster) -> str:
-    """Who we are to the server; empty where it doesn't tell (before Kubernetes 1.28)."""
-    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
-    try:
-        answer = cluster.create(review, dry_run=True)
-    except ClusterError:
-        return ""
-    return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "")
-
-
-def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
-    """The namespaces of some rights that are there; those that can't be read count as not there."""
-
-    def exists(name: str) -> bool:
-        try:
-            return cluster.get("v1", "Namespace", name) is not None
-        except ClusterError:
-            return False
-
-    names = sorted({right.namespace for right in rights if right.namespace})
-    return frozenset(name for name, there in zip(names, side_by_side(exists, names), strict=True) if there)
 
 
 # Others that manage the same objects.

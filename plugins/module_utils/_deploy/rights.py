@@ -22,12 +22,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import always_current
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
 
 RBAC = "rbac.authorization.k8s.io"
 _CRDS = "apiextensions.k8s.io"
 _READ = ("get", "list", "watch")
+GRANT_LABEL = f"{GROUP}/grants"
+"""Marks roles that were printed here: they don't keep a namespace, and go with it."""
 _REFUSAL = re.compile(
     r'User "(?:[^"\\]|\\.)*" cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group'
     r' "(?P<group>[^"]*)"(?: in the namespace "(?P<namespace>[^"]+)")?'
@@ -69,12 +72,28 @@ def records_rights() -> set[Right]:
     found = {Right(verb, GROUP, resource) for resource in _OWN for verb in _READ}
     found |= {Right(verb, GROUP, resource) for resource in _OWN for verb in ("create", "patch")}
     found |= {Right("delete", GROUP, resource) for resource in ("inventories", "journalentries", "runs")}
-    found |= {Right(verb, _CRDS, "customresourcedefinitions") for verb in ("get", "create", "patch")}
-    found |= {Right(verb, RBAC, "clusterroles") for verb in ("create", "patch")}
+    found |= {Right(verb, *one) for one in _BROUGHT for verb in ("get", "create", "patch")}
     return found
 
 
+def records_deletion_rights() -> set[Right]:
+    """What deleting our own records takes, once nothing is left that they would tell of."""
+    found = {Right(verb, *one) for one in _BROUGHT for verb in ("get", "delete")}
+    # Servers grant no list by name.
+    return found | {Right(verb, *one[:2]) for one in _BROUGHT for verb in ("list", "watch")}
+
+
+def diagnosis_rights() -> set[Right]:
+    """What telling why something is not healthy takes; without it, that is all that is told."""
+    return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
+
+
 _OWN = ("installations", "inventories", "journalentries", "runs")
+_BROUGHT = (
+    *((_CRDS, "customresourcedefinitions", "", crd["metadata"]["name"]) for crd in DEFINITIONS),
+    (RBAC, "clusterroles", "", VIEWERS["metadata"]["name"]),
+)
+"""What is brought to a cluster for our records: group, resource, namespace, name."""
 
 
 def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
@@ -110,7 +129,18 @@ def list_right(api_version: str, kind: str, served: Resources) -> set[Right]:
 def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
     """What deleting one object takes."""
     resource = served(api_version, ref.kind)
-    return {_right(verb, resource, ref.namespace) for verb in ("get", "delete")} if resource else set()
+    verbs = ["get", "delete"]
+    if not always_current(api_version, ref.kind):
+        # What does not go at once is watched until it has gone.
+        verbs += ["list", "watch"]
+    return {_right(verb, resource, ref.namespace) for verb in verbs} if resource else set()
+
+
+def undo_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
+    """What bringing back how one object was takes."""
+    resource = served(api_version, ref.kind)
+    verbs = ("get", "create", "patch", "delete")
+    return {_right(verb, resource, ref.namespace) for verb in verbs} if resource else set()
 
 
 def journal_rights(ref: Ref) -> set[Right]:
@@ -163,12 +193,12 @@ def is_escalation(message: str) -> bool:
     return "attempting to grant RBAC permissions not currently held" in message
 
 
-def rights_problem(user: str, missing: Collection[Right], grants: str) -> str:
-    """Which rights are missing, and the roles that grant them, for the message of a blocker."""
+def rights_problem(user: str, missing: Collection[Right], grants: str, what: str = "deployment") -> str:
+    """Which rights some work lacks, and the roles that grant them, for a message."""
     lines = [f"  {line}" for line in _in_words(missing)]
     who = f"the user {user}" if user else "the user"
     return (
-        f"{who} lacks rights that this deployment needs:\n"
+        f"{who} lacks rights that this {what} needs:\n"
         + "\n".join(lines)
         + "\n  Have somebody who may grant them apply this with `kubectl apply -f`, then run the playbook"
         f" again:\n\n{grants}"
@@ -176,13 +206,17 @@ def rights_problem(user: str, missing: Collection[Right], grants: str) -> str:
 
 
 def _in_words(rights: Iterable[Right]) -> list[str]:
-    verbs: dict[tuple[str, str, str], set[str]] = {}
+    verbs: dict[tuple[str, str, str, str], set[str]] = {}
     for right in rights:
-        verbs.setdefault((right.group, right.resource, right.namespace), set()).add(right.verb)
-    places: dict[tuple[str, str], list[str]] = {}
-    for (group, resource, namespace), needed in sorted(verbs.items()):
+        verbs.setdefault((right.group, right.resource, right.namespace, right.name), set()).add(right.verb)
+    names: dict[tuple[str, str], list[str]] = {}
+    for (group, resource, namespace, name), needed in sorted(verbs.items()):
         what = f"{', '.join(sorted(needed))} {resource}{'.' if group else ''}{group}"
-        places.setdefault((what, "" if not namespace else "in"), []).append(namespace)
+        names.setdefault((what, namespace), []).append(name)
+    places: dict[tuple[str, str], list[str]] = {}
+    for (what, namespace), named in names.items():
+        which = f" ({', '.join(named)})" if all(named) else ""
+        places.setdefault((what + which, "" if not namespace else "in"), []).append(namespace)
     return [
         f"{what} in {', '.join(namespaces)}" if scoped else f"{what} in the whole cluster"
         for (what, scoped), namespaces in places.items()
@@ -205,7 +239,8 @@ def granting_roles(missing: Collection[Right], subject: Subject, existing: Colle
     wide = {(right.verb, right.group, right.resource) for right in by_place.get("", ()) if not right.name}
     found: list[Object] = []
     for namespace, rights in sorted(by_place.items()):
-        needed = [r for r in rights if not namespace or (r.verb, r.group, r.resource) not in wide]
+        # What is granted of all, everywhere, is not granted again in a namespace, or by name.
+        needed = [r for r in rights if not (namespace or r.name) or (r.verb, r.group, r.resource) not in wide]
         if needed:
             found += _role_and_binding(_rules(needed), namespace, subject)
     return found
@@ -215,14 +250,19 @@ def _role_and_binding(rules: Sequence[Object], namespace: str, subject: Subject)
     digest = hashlib.sha256(json.dumps([namespace, subject.user, rules]).encode()).hexdigest()[:8]
     kind = "Role" if namespace else "ClusterRole"
     place = {"namespace": namespace} if namespace else {}
-    meta = {"name": f"kyma-deployer-{digest}", **place}
+    name = f"kyma-deployer-{digest}"
+
+    def meta() -> Object:
+        # Not shared: YAML would make an alias of the second one.
+        return {"name": name, **place, "labels": {GRANT_LABEL: "deployer"}}
+
     return [
-        {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta, "rules": list(rules)},
+        {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta(), "rules": list(rules)},
         {
             "apiVersion": f"{RBAC}/v1",
             "kind": f"{kind}Binding",
-            "metadata": dict(meta),
-            "roleRef": {"apiGroup": RBAC, "kind": kind, "name": meta["name"]},
+            "metadata": meta(),
+            "roleRef": {"apiGroup": RBAC, "kind": kind, "name": name},
             "subjects": [subject.as_subject()],
         },
     ]
@@ -264,3 +304,28 @@ def access_review(right: Right) -> Object:
         "metadata": {},
         "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
     }
+
+
+_REASONS = {
+    "escalate": "The release has these roles, and they may grant more than whoever deploys it has.",
+    "bind": "The release binds these roles, and they may grant more than whoever deploys it has.",
+}
+"""Why whoever deploys gets verbs that would let them take more rights than they were given."""
+
+
+def roles_as_yaml(roles: Iterable[Object]) -> str:
+    """Roles and bindings ready for ``kubectl apply -f``, with a reason beside each risky verb."""
+    import yaml
+
+    def dumped(value: Any) -> str:
+        text: str = yaml.safe_dump(value, sort_keys=False, default_flow_style=None)
+        return text
+
+    lines: list[str] = []
+    for role in roles:
+        lines.append("---\n" + dumped({key: value for key, value in role.items() if key != "rules"}))
+        lines += ["rules:\n"] if "rules" in role else []
+        for rule in role.get("rules") or ():
+            lines += [f"# {why}\n" for verb, why in _REASONS.items() if verb in rule["verbs"]]
+            lines.append(dumped([rule]))
+    return "".join(lines)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.cluster.paths import BIN
-
+from .accounts import kubectl, playbook_of
 from .conftest import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
@@ -81,31 +78,7 @@ def release(small: SmallRelease) -> SmallRelease:
 @pytest.fixture(scope="module")
 def deployer(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
     """Somebody with a ServiceAccount that may do nothing yet."""
-    for obj in (
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ci"}},
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "deployer", "namespace": "ci"}},
-    ):
-        own_cluster.api.create(obj)
-    token = kubectl(own_cluster, "create", "token", "deployer", "-n", "ci", "--duration=1h").strip()
-    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
-    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
-    folder = tmp_path_factory.mktemp("deployer")
-    (folder / "kubeconfig").write_text(yaml.safe_dump(config))
-    return Playbook(folder, folder / "kubeconfig", own_cluster.audit)
-
-
-def kubectl(cluster: OwnCluster, *arguments: str, text: str = "") -> str:
-    done = subprocess.run(
-        [BIN / "kubectl", *arguments],
-        input=text,
-        env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return playbook_of(own_cluster, tmp_path_factory.mktemp("deployer"))
 
 
 def test_the_printed_roles_are_enough_for_a_first_deployment(

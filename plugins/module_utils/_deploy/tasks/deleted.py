@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import demand
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
     deletion_waves,
@@ -56,6 +57,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
     outcome_of,
     remove_objects,
     teller,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+    Right,
+    delete_rights,
+    records_deletion_rights,
+    records_rights,
+    undo_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
@@ -169,6 +177,8 @@ class _Deletion:
 
     def work(self) -> list[ComponentOutcome]:
         """Delete everything that may go, and tell of what may not."""
+        if self._waves:
+            demand(self._cluster, self._rights(), "deletion")
         self._announce()
         if self._task.params["undo_migrations"] and not self.run.stopping():
             self._undo_migrations()
@@ -193,6 +203,17 @@ class _Deletion:
         run = self._cluster.get(API_VERSION, "Run", last) if last else None
         listed = (run or {}).get("spec", {}).get("allComponents") or ()
         return tuple(dict.fromkeys((*listed, *self._installation.components)))
+
+    def _rights(self) -> set[Right]:
+        """What the deletion takes, as far as that is known beforehand."""
+        found = records_rights() | (records_deletion_rights() if self._everything else set())
+        for entry in (entry for entries in self._objects.values() for entry in entries):
+            found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
+            found |= self._inhabitants.rights(entry)
+        if self._task.params["undo_migrations"]:
+            for written in self._migrated:
+                found |= undo_rights(written.api_version, written.ref, self._cluster.resource)
+        return found
 
     def _announce(self) -> None:
         if self._waves:

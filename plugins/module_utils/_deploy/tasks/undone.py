@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import demand
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
@@ -28,6 +29,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     timestamp,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+    Right,
+    records_rights,
+    undo_rights,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
@@ -65,6 +71,9 @@ def undone(task: Task) -> Result:
     if params["run"]:
         read_run(task.cluster, params["run"])
     journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
+    still = [one for one in journal if not one.undone_at]
+    if still:
+        demand(task.cluster, _rights(still, task.cluster), "undoing")
     undoing = Undoing(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
@@ -76,6 +85,14 @@ def undone(task: Task) -> Result:
     if not task.check_mode:
         found = undoing.work(None)
     return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
+
+
+def _rights(entries: Sequence[JournalEntry], cluster: Cluster) -> set[Right]:
+    """What undoing these takes."""
+    found = records_rights()
+    for one in entries:
+        found |= undo_rights(one.api_version, one.ref, cluster.resource)
+    return found
 
 
 def _in_the_way(cluster: Cluster) -> str:
