@@ -65,7 +65,7 @@ class BackgroundCarrier(Carrier):
         if not has_been_told():
             super().show(line, task_vars)
         elif not self._task.no_log:
-            LAST_WORDS.say(f"[{task_vars.get('inventory_hostname')}] {line}")
+            LAST_WORDS.say(self._told(line, task_vars))
 
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, limit: int, told: Callable[[], bool]

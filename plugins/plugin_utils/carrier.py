@@ -42,6 +42,11 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import (
     with_own_python,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.places import Places, find_paths
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.printable import (
+    printable,
+    printable_line,
+    printable_result,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
 
 TaskVars = dict[str, Any]
@@ -76,7 +81,7 @@ class Carrier(ActionBase):
             task_vars = with_own_python(task_vars, self._task.delegate_to)
         arguments = validate(self.definition, self._task.args, self._task.action)
         if arguments.problem:
-            return failure(arguments.problem)
+            return printable_result(failure(arguments.problem))
         try:
             found = find_paths(
                 arguments.params,
@@ -87,9 +92,9 @@ class Carrier(ActionBase):
             with self._environment():
                 result = self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
-            return failure(str(error))
+            return printable_result(failure(str(error)))
         self._summarise(result)
-        return result
+        return printable_result(result)
 
     @property
     def works_here(self) -> bool:
@@ -102,16 +107,19 @@ class Carrier(ActionBase):
         """Print what is going on, at once."""
         if not self._task.no_log:
             color = C.COLOR_ERROR if line.state == "failed" else None
-            self._display.display(f"[{task_vars.get('inventory_hostname')}] {line}", color=color)
+            self._display.display(self._told(line, task_vars), color=color)
+
+    def _told(self, line: object, task_vars: TaskVars) -> str:
+        return f"[{task_vars.get('inventory_hostname')}] {printable_line(str(line))}"
 
     def _say(self, text: str, task_vars: TaskVars) -> None:
-        self._display.display(f"[{task_vars.get('inventory_hostname')}] {text}")
+        self._display.display(self._told(text, task_vars))
 
     def _summarise(self, result: Result) -> None:
         """Print what a task has to tell people: a plan in short, a table of durations."""
         if not self._task.no_log:
             for line in result.get("summary") or ():
-                self._display.display(str(line))
+                self._display.display(printable(str(line)))
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""

@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
+    ClusterError,
     Unconfigured,
     Unreachable,
     api_error,
@@ -61,8 +62,20 @@ class Answer(NamedTuple):
     data: bytes
 
     def json(self) -> dict[str, Any]:
-        """The decoded body."""
-        decoded: dict[str, Any] = json.loads(self.data)
+        """The decoded body.
+
+        Raises:
+            ClusterError: it is none of an API server.
+        """
+        try:
+            decoded = json.loads(self.data)
+        except (ValueError, RecursionError):
+            decoded = None
+        if not isinstance(decoded, dict):
+            raise ClusterError(
+                "what has answered is no API server, as the answer is no object in JSON: perhaps a proxy or a"
+                " login page; look at the server in the kubeconfig"
+            )
         return decoded
 
 

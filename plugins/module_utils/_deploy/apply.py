@@ -136,8 +136,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
     if live is None:
         answer = cluster.create(plain)
     else:
-        before = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
-        patch = merge_patch(before, plain)
+        patch = merge_patch(_last_applied(live), plain)
         answer = cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
     reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
     if ref.kind == "Secret":
@@ -150,6 +149,15 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
             f" {reason.strip(' :')[:300]}",
         ),
     )
+
+
+def _last_applied(live: Object) -> Mapping[str, Any]:
+    """What was written plainly the last time; nothing where somebody has made something else of the note."""
+    try:
+        noted = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

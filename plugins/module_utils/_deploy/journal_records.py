@@ -15,11 +15,17 @@ import base64
 import gzip
 import json
 import secrets
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
@@ -36,6 +42,9 @@ RUN_LABEL = f"{GROUP}/run"
 LONGEST_PLAIN = 100_000
 """Characters up to which an object is kept as it is: larger ones are compressed, as an object has 1 MiB."""
 GZIP = "gzip"
+LONGEST_UNPACKED = 8 << 20
+"""Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
+_GZIP_HEADER = 16
 SECRET = ("", "Secret")
 
 
@@ -202,8 +211,15 @@ def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:
     secret = cluster.get("v1", "Secret", entry.name, entry.ref.namespace)
     if secret is None:
         return entry
-    content = {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
-    before, after = _objects_in(content)
+    try:
+        content = {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+        before, after = _objects_in(content)
+        for obj in (before, after):
+            if obj is not None and ref_of(obj) != entry.ref:
+                return entry
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, RecursionError):
+        # Whoever may write Secrets in that namespace has made something else of it: it is not kept any more.
+        return entry
     return replace(entry, before=before, after=after)
 
 
@@ -233,7 +249,20 @@ def _objects_in(content: Mapping[str, str]) -> tuple[Object | None, Object | Non
         return None, None
     texts = [content["before"], content["change"]]
     if content.get("encoding") == GZIP:
-        texts = [gzip.decompress(base64.b64decode(text)).decode() for text in texts]
+        texts = [_unpacked(base64.b64decode(text)) for text in texts]
     before, change = (json.loads(text) for text in texts)
     both = before is not None and change is not None
     return before, merge_patched(before, change) if both else change
+
+
+def _unpacked(packed: bytes) -> str:
+    """What was packed; a small bomb is not let off.
+
+    Raises:
+        ValueError: it is larger than any object can be.
+    """
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | _GZIP_HEADER)
+    content = unpacker.decompress(packed, LONGEST_UNPACKED)
+    if unpacker.unconsumed_tail:
+        raise ValueError("larger than any object can be")
+    return content.decode()

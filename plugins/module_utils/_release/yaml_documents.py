@@ -21,6 +21,9 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
 
+MOST_REPETITIONS = 1_000_000
+"""Values of a file that its aliases repeat: real releases have none, and these take some seconds."""
+
 
 class Located(dict[str, Any]):
     """A mapping that knows the line it begins on, counted from 1."""
@@ -78,6 +81,15 @@ def read_documents(
         raise refusal("nested too deeply", file) from error
 
 
+def _size_of(value: Any) -> int:
+    """How many values there are in one, with itself."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return 1
+    return 1 + sum(map(_size_of, value))
+
+
 class _Builder:
     """Puts the events of a parser together to documents."""
 
@@ -97,6 +109,7 @@ class _Builder:
         self._new_mapping = mapping
         self._anchors: dict[str, Any] = {}
         self._duplicates: list[tuple[str, int]] = []
+        self._repetitions = 0
 
     def __iter__(self) -> Iterator[Document]:
         self._next()  # the stream's start
@@ -123,10 +136,18 @@ class _Builder:
         else:
             if event.anchor not in self._anchors:
                 raise self._refusal(f"the alias *{event.anchor} names no anchor before it", event)
-            return deepcopy(self._anchors[event.anchor])
+            return self._repeated(event)
         if event.anchor:
             self._anchors[event.anchor] = value
         return value
+
+    def _repeated(self, alias: Any) -> Any:
+        """A copy of what an anchor names: aliases of aliases are small to write, and may be huge to have."""
+        value = self._anchors[alias.anchor]
+        self._repetitions += _size_of(value)
+        if self._repetitions > MOST_REPETITIONS:
+            raise self._refusal(f"its aliases repeat more than {MOST_REPETITIONS} values", alias)
+        return deepcopy(value)
 
     def _mapping(self, start: Any) -> dict[str, Any]:
         self._expect_tag(start, "tag:yaml.org,2002:map")

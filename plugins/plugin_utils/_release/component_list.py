@@ -24,6 +24,7 @@ _RESERVED = {
     "global": "for values and migrations of the whole deployment",
     "crds": "the folder of what is established first",
 }
+_ROLE = re.compile(r"\w[\w-]*(\.\w+)*", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -109,7 +110,7 @@ class _ListReader(SettingsReader):
             timeout=self._timeout(item),
             source=self._source(item),
             version=self.string(item, "version") or None,
-            role=self.string(item, "role") or None,
+            role=self._role(item),
         )
 
     def _name(self, item: Located) -> str:
@@ -134,6 +135,13 @@ class _ListReader(SettingsReader):
         if text and seconds is None:
             self.refuse(f"the timeout {text!r} is neither seconds nor like 10m or 1h30m", item.line)
         return seconds
+
+    def _role(self, item: Located) -> str | None:
+        role = self.string(item, "role")
+        if role and not _ROLE.fullmatch(role):
+            # Ansible takes a path for a role as well, and would run what lies there.
+            self.refuse(f"{role!r} can't be a role's name, such as acme.platform.telemetry", item.line)
+        return role or None
 
     def _source(self, item: Located) -> str | None:
         source = self.string(item, "source")

@@ -67,6 +67,15 @@ def test_get() -> None:
         assert cluster.requests == {"GET": 3}
 
 
+@pytest.mark.parametrize("body", [b"<html>Please log in</html>", b"[]", b"", b"[" * 100_000])
+def test_who_answers_without_being_an_api_server_is_told(body: bytes) -> None:
+    with (
+        talking_to(lambda _request: Reply(body)) as (cluster, _server),
+        pytest.raises(ClusterError, match="what has answered is no API server"),
+    ):
+        cluster.get("v1", "ConfigMap", "a", "n")
+
+
 def test_get_of_what_is_not_there_or_not_served_is_none() -> None:
     missing = status(404, "NotFound", 'configmaps "a" not found', name="a", kind="configmaps")
     with talking_to(lambda _request: missing) as (cluster, server):

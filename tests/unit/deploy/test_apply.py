@@ -141,6 +141,18 @@ def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:
     assert apply(cluster, three).replaced
 
 
+@pytest.mark.parametrize("note", ["", "{", "[]", "3", '{"data": 3, "spec": []}', "[" * 100_000])
+def test_what_somebody_has_made_of_our_note_breaks_nothing(note: str) -> None:
+    cluster = MemoryCluster()
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    cluster.fail_when(lambda request: request.verb == "apply", untypeable)
+    apply(cluster, config_map(a="1"))
+    patch = {"metadata": {"annotations": {LAST_APPLIED: note}}}
+    cluster.patch("v1", "ConfigMap", "a", "default", patch)
+    apply(cluster, config_map(a="2"))
+    assert read(cluster)["data"] == {"a": "2"}
+
+
 def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
     cluster = MemoryCluster()
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")

@@ -137,3 +137,11 @@ components:
 def test_no_list(text: str, message: str) -> None:
     with pytest.raises(ReleaseError, match=message):
         parse_component_list(text, "f")
+
+
+@pytest.mark.parametrize(
+    "role", ["/tmp/evil", "./evil", "../evil", "evil/tasks", "~/evil", "{{ evil }}", "a b"]
+)
+def test_a_role_is_a_name_and_no_path_to_code(role: str) -> None:
+    with pytest.raises(ReleaseError, match="can't be a role's name"):
+        parse_component_list(f"components: [{{name: a, role: '{role}'}}]\n", "components.yaml")

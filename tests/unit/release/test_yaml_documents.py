@@ -131,6 +131,13 @@ def test_errors_name_file_line_and_column(text: str, place: str, message: str) -
     assert message in str(caught.value)
 
 
+def test_aliases_of_aliases_do_not_use_up_the_memory() -> None:
+    """Nine lines of nine aliases each are a billion values."""
+    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))]
+    with pytest.raises(ReleaseError, match=r"f.yaml:7:40: its aliases repeat more than 1000000 values"):
+        read_documents("\n".join(lines), "f.yaml")
+
+
 def test_text_keeps_scalars_as_they_stand_and_mappings_their_lines() -> None:
     (document,) = read_documents("version: 2.10\nx:\n  y: ~\n", "f", scalar=plain_text, mapping=Located)
     assert document.value == {"version": "2.10", "x": {"y": None}}
