@@ -178,7 +178,8 @@ class _Deletion:
     def work(self) -> list[ComponentOutcome]:
         """Delete everything that may go, and tell of what may not."""
         if self._waves:
-            demand(self._cluster, self._rights(), "deletion")
+            # Not of an overlay: reviews are asked of the server alone.
+            demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
         if self._task.params["undo_migrations"] and not self.run.stopping():
             self._undo_migrations()
