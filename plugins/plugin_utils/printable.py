@@ -10,6 +10,7 @@ characters recolour, overwrite and hide what stands there, and those of writing 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -32,5 +33,13 @@ def printable_result(result: dict[str, Any]) -> dict[str, Any]:
     if isinstance(fit.get("msg"), str):
         fit["msg"] = printable(fit["msg"])
     if fit.get("warnings"):
-        fit["warnings"] = [printable(str(one)) for one in fit["warnings"]]
+        fit["warnings"] = [_printable_warning(one) for one in fit["warnings"]]
     return fit
+
+
+def _printable_warning(warning: Any) -> Any:
+    """A warning; of a module that was shipped it is an object of Ansible's, whose event has the text."""
+    event = getattr(warning, "event", None)
+    if event is None:
+        return printable(str(warning))
+    return replace(warning, event=replace(event, msg=printable(event.msg)))

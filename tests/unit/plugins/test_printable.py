@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.printable import (
     printable,
@@ -43,3 +44,17 @@ def test_what_ansible_prints_of_a_result() -> None:
     # Results are data, which Ansible prints as JSON.
     assert fit["plan"] == result["plan"]
     assert printable_result({"changed": False}) == {"changed": False}
+
+
+@dataclass(frozen=True)
+class Event:
+    msg: str
+
+
+@dataclass(frozen=True)
+class Warned:
+    event: Event
+
+
+def test_a_warning_of_a_shipped_module_stays_an_object() -> None:
+    assert printable_result({"warnings": [Warned(Event(RED))]})["warnings"] == [Warned(Event(printable(RED)))]
