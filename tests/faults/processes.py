@@ -19,6 +19,8 @@ class Processes:
 
     def __init__(self, mark: str) -> None:
         self._mark = mark.encode()
+        self._disk_is_full = threading.Event()
+        self._killing = threading.Lock()
 
     def pids(self) -> list[int]:
         """Those that are there now."""
@@ -28,10 +30,17 @@ class Processes:
 
     def kill(self) -> None:
         """Kill all of them at once, as a power failure would: none may see another one's end."""
-        while pids := self.pids():
-            self._signal(pids, signal.SIGSTOP)
-            self._signal(pids, signal.SIGKILL)
-            time.sleep(0.01)
+        self._disk_is_full.clear()
+        with self._killing:
+            while pids := self.pids():
+                self._signal(pids, signal.SIGSTOP)
+                self._signal(pids, signal.SIGKILL)
+                time.sleep(0.01)
+
+    def let_kill_end(self) -> None:
+        """Wait for who kills in another thread, or the next deployment is killed, too."""
+        with self._killing:
+            pass
 
     def kill_peer(self, port: int) -> None:
         """Kill the one that holds the other end of a connection to this machine, and no other."""
@@ -55,20 +64,20 @@ class Processes:
         But for the one that we have started: Ansible's locks are files, too, though in memory. So what it
         starts from now on is found as soon as it is there.
         """
+        self._disk_is_full.set()
         self._fill_disk()
         threading.Thread(target=self._keep_disk_full, daemon=True).start()
 
     def _keep_disk_full(self) -> None:
-        while self._fill_disk():
+        while self._disk_is_full.is_set():
+            self._fill_disk()
             time.sleep(0.005)
 
-    def _fill_disk(self) -> bool:
-        pids = self.pids()
-        for pid in pids:
+    def _fill_disk(self) -> None:
+        for pid in self.pids():
             with suppress(ProcessLookupError):
                 if _parent_of(pid) != os.getpid():
                     resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
-        return bool(pids)
 
     def have_ended(self, seconds: float = 15.0) -> bool:
         """Whether none is there, after a moment."""
@@ -77,6 +86,7 @@ class Processes:
             if time.monotonic() > end:
                 return False
             time.sleep(0.05)
+        self._disk_is_full.clear()
         return True
 
     def _is_one(self, process: Path) -> bool:

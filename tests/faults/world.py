@@ -63,6 +63,7 @@ class World:
 
     def deploy(self, script: Script | None = None, *arguments: str, **variables: Any) -> Outcome:
         """Deploy what the shop consists of now, while the script plays; without one nothing befalls it."""
+        self.processes.let_kill_end()
         if script is None:
             self.proxy.pass_all()
         else:
