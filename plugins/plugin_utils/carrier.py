@@ -48,6 +48,12 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.printable import (
     printable_result,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import (
+    cancelled,
+    hand_over,
+    has_been_told,
+    take_up,
+)
 
 TaskVars = dict[str, Any]
 
@@ -76,7 +82,15 @@ class Carrier(ActionBase):
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See ActionBase."""
         super().run(tmp, task_vars)
-        task_vars = task_vars or {}
+        if has_been_told():
+            return cancelled("it was not started, as ansible-playbook was told to stop")
+        take_up()
+        result = self._carried(task_vars or {})
+        hand_over()
+        self._summarise(result)
+        return cancelled("ansible-playbook was told to stop", result) if has_been_told() else result
+
+    def _carried(self, task_vars: TaskVars) -> Result:
         if self._connection.transport == "local" and has_libraries():
             task_vars = with_own_python(task_vars, self._task.delegate_to)
         arguments = validate(self.definition, self._task.args, self._task.action)
@@ -93,7 +107,6 @@ class Carrier(ActionBase):
                 result = self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
             return printable_result(failure(str(error)))
-        self._summarise(result)
         return printable_result(result)
 
     @property
@@ -119,7 +132,8 @@ class Carrier(ActionBase):
         """Print what a task has to tell people: a plan in short, a table of durations."""
         if not self._task.no_log:
             for line in result.get("summary") or ():
-                self._display.display(printable(str(line)))
+                if not has_been_told():
+                    self._display.display(printable(str(line)))
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""

@@ -6,14 +6,19 @@
 Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them on the spot.
 On SIGINT it sends them SIGTERM as well, and then waits for them to end. Of what else ends it they learn
 nothing, such as SIGKILL, or the SIGHUP of a terminal that is closed.
+
+What a worker has to say goes through one queue, for which it takes a lock. A worker that ends on the spot in
+the middle of that leaves the lock taken, and Ansible's main process waits for it for ever.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 
@@ -24,19 +29,19 @@ SECONDS_TO_LEAVE = 10.0
 """How long handing over the result may take, which can hang where Ansible's main process is gone."""
 
 _received: list[int] = []
+_while_handing_over: dict[signal.Signals, Any] = {}
+"""The handlers from before what is left to say is handed over; empty while work is done."""
 _ORPHANED = 0
 """Stands for the signal that has ended Ansible's main process, which nobody passes on."""
 
 
 def has_been_told() -> bool:
-    """Whether this process was told to stop."""
+    """Whether this process was told to stop. It stays told: the next item of a loop does not begin."""
     return bool(_received)
 
 
 def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
     """Do work that signals don't end, but tell to stop; so does the end of Ansible's main process.
-
-    Once this process was told, it stays told: the next item of a loop does not begin.
 
     Args:
         work: gets whether the process was told.
@@ -44,8 +49,6 @@ def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
     Returns:
         The work's result, or a short one that has failed, as Ansible is about to end.
     """
-    if has_been_told():
-        return _cancelled("it was not started, as ansible-playbook was told to stop")
     before = {number: signal.signal(number, _receive) for number in SIGNALS}
     parent = os.getppid()
 
@@ -58,20 +61,46 @@ def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
         result = work(told)
     finally:
         if has_been_told():
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_LEAVE)
+            _leave_soon()
         else:
             for number, handler in before.items():
                 signal.signal(number, handler)
-    if not has_been_told():
-        return result
-    return _cancelled(str(result.get("msg") or "ansible-playbook was told to stop"), result)
+    return cancelled("ansible-playbook was told to stop", result) if has_been_told() else result
+
+
+def hand_over() -> None:
+    """From here on this process says what is left to say: no signal ends it in the middle of that."""
+    if not _while_handing_over and multiprocessing.parent_process():
+        _while_handing_over.update({number: signal.signal(number, _receive_late) for number in SIGNALS})
+
+
+def take_up() -> None:
+    """The next item of a loop begins: signals mean again what they meant before."""
+    while _while_handing_over:
+        signal.signal(*_while_handing_over.popitem())
+
+
+def cancelled(message: str, result: Result | None = None) -> Result:
+    """The result of what was told to stop: short, as nobody may read it any more.
+
+    Args:
+        message: what to say where the work has nothing to say itself.
+        result: of the work, if it has begun.
+    """
+    done = result or {}
+    told = str(done.get("msg") or message)
+    return {"failed": True, "changed": bool(done.get("changed")), "msg": told[:LONGEST_MESSAGE]}
 
 
 def _receive(number: int, _frame: FrameType | None) -> None:
     _received.append(number)
 
 
-def _cancelled(message: str, result: Result | None = None) -> Result:
-    changed = bool((result or {}).get("changed"))
-    return {"failed": True, "changed": changed, "msg": message[:LONGEST_MESSAGE]}
+def _receive_late(number: int, _frame: FrameType | None) -> None:
+    _received.append(number)
+    _leave_soon()
+
+
+def _leave_soon() -> None:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_LEAVE)

@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from multiprocessing.synchronize import Event, Lock
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
@@ -56,16 +58,6 @@ def test_a_signal_only_tells_to_stop(number: signal.Signals) -> None:
 
 
 @pytest.mark.usefixtures("handlers")
-def test_what_comes_after_a_signal_does_not_begin() -> None:
-    heeding_signals(lambda _told: os.kill(os.getpid(), signal.SIGINT) or {})
-    begun: list[int] = []
-    result = heeding_signals(lambda _told: {"begun": begun.append(1)})
-    assert begun == []
-    assert result["failed"]
-    assert "not started" in result["msg"]
-
-
-@pytest.mark.usefixtures("handlers")
 def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(told: Callable[[], bool]) -> Result:
         assert not told()
@@ -75,6 +67,40 @@ def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPat
 
     assert heeding_signals(work)["failed"]
     assert has_been_told()
+
+
+def one_of_ansibles_workers(taking_up: bool, killed: Event, lock: Lock) -> None:
+    """Ends on the spot on a signal, as Ansible has its workers do."""
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(1))
+    signals.hand_over()
+    if taking_up:
+        signals.take_up()
+    with lock:
+        os.kill(os.getpid(), signal.SIGINT)
+        killed.set()
+    os._exit(0)
+
+
+@pytest.mark.parametrize("taking_up", [False, True])
+def test_a_signal_leaves_no_lock_taken_while_a_worker_hands_over_what_it_has_to_say(taking_up: bool) -> None:
+    context = multiprocessing.get_context("fork")
+    killed, lock = context.Event(), context.Lock()
+    worker = context.Process(target=one_of_ansibles_workers, args=(taking_up, killed, lock))
+    worker.start()
+    worker.join(10)
+    lived = not taking_up
+    assert (killed.is_set(), worker.exitcode, lock.acquire(timeout=0.1)) == (lived, 0 if lived else 1, lived)
+
+
+def test_outside_of_a_worker_nobody_waits(handlers: dict[int, object]) -> None:
+    signals.hand_over()
+    assert {number: signal.getsignal(number) for number in handlers} == handlers
+
+
+def test_what_was_told_to_stop_has_a_short_result() -> None:
+    done = {"changed": True, "components": ["x" * 100_000]}
+    assert signals.cancelled("told to stop", done) == {"failed": True, "changed": True, "msg": "told to stop"}
+    assert signals.cancelled("told to stop", {**done, "msg": "why"})["msg"] == "why"
 
 
 WORKER_AND_MAIN = """
