@@ -317,7 +317,7 @@ def test_after_a_connection_that_broke_once_a_refusal_is_believed_at_once() -> N
 @pytest.mark.usefixtures("short_start")
 def test_a_server_that_starts_does_not_know_yet_what_it_serves() -> None:
     answer = in_turn(Reply(None), Reply({}))
-    with talking_to(lambda request: answer(request)) as (cluster, server):
+    with talking_to(answer) as (cluster, server):
         cluster.get("v1", "ConfigMap", "a", "n")
         server.seen.clear()
         assert cluster.get("example.org/v1", "Thing", "a", "n") is None
