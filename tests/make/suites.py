@@ -39,7 +39,7 @@ def integration() -> Outcome:
     """Run the tests that need a Kubernetes."""
     setup.for_tests()
     cluster.up()
-    return _pytest(MAIN, "tests/integration", "tests/unit", "-m", "cluster")
+    return _pytest(MAIN, "tests/integration", "tests/unit", "-m", "cluster", minutes=45)
 
 
 def faults() -> Outcome:
