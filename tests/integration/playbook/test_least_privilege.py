@@ -23,8 +23,8 @@ from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment, 
 
 pytestmark = pytest.mark.cluster
 
-ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles.yaml"
-DEPLOYER, READER = yaml.safe_load_all(ROLES.read_text())
+ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
+DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RBAC = "rbac.authorization.k8s.io/v1"
 OURS = "lifecycle.kyma-project.io"
 *FOR_DELETING, DIAGNOSIS = DEPLOYER["rules"]
