@@ -155,11 +155,13 @@ def test_a_rollout_past_its_deadline_fails_at_once_and_is_explained(
 def test_going_back_to_what_worked_is_not_failed_by_the_old_verdict(
     live_cluster: LiveCluster, namespace: str
 ) -> None:
-    options: dict[str, Any] = {"progressDeadlineSeconds": 2, "strategy": {"type": "Recreate"}}
-    works = workload("Deployment", "web", namespace, **options)
+    recreated = {"type": "Recreate"}
+    works = workload("Deployment", "web", namespace, strategy=recreated, progressDeadlineSeconds=60)
     assert waited(live_cluster, [live_cluster.apply(works)]).healthy
-    broken = live_cluster.apply(workload("Deployment", "web", namespace, image="broken.invalid/x", **options))
-    assert waited(live_cluster, [broken]).ended == "failed"
+    broken = workload(
+        "Deployment", "web", namespace, "broken.invalid/x", strategy=recreated, progressDeadlineSeconds=2
+    )
+    assert waited(live_cluster, [live_cluster.apply(broken)]).ended == "failed"
     assert waited(live_cluster, [live_cluster.apply(works)]).healthy
 
 
