@@ -85,7 +85,7 @@ class Carrier(ActionBase):
         if has_been_told():
             return cancelled("it was not started, as ansible-playbook was told to stop")
         take_up()
-        result = self._carried(task_vars or {})
+        result = printable_result(self._carried(task_vars or {}))
         hand_over()
         self._summarise(result)
         return cancelled("ansible-playbook was told to stop", result) if has_been_told() else result
@@ -95,7 +95,7 @@ class Carrier(ActionBase):
             task_vars = with_own_python(task_vars, self._task.delegate_to)
         arguments = validate(self.definition, self._task.args, self._task.action)
         if arguments.problem:
-            return printable_result(failure(arguments.problem))
+            return failure(arguments.problem)
         try:
             found = find_paths(
                 arguments.params,
@@ -104,10 +104,9 @@ class Carrier(ActionBase):
                 local_connection=self._connection.transport == "local",
             )
             with self._environment():
-                result = self.carry(arguments.with_paths(found), task_vars)
+                return self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
-            return printable_result(failure(str(error)))
-        return printable_result(result)
+            return failure(str(error))
 
     @property
     def works_here(self) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import ClusterError
+from .procfs import stat_of
 
 STOP_SECONDS = 20.0
 TAIL_LINES = 12
@@ -98,12 +99,10 @@ def _reap(pid: int) -> None:
 def _began(pid: int) -> str:
     """Return when a process began, or nothing if there is none that runs."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = stat_of(pid)
     except OSError:
         return "" if Path("/proc/self/stat").exists() else _began_by_ps(pid)
-    # After the name in parentheses, which may hold anything: state, ..., number of threads, one, start time.
-    fields = stat.rpartition(")")[2].split()
-    # As long as other threads of it are still ending, it holds its ports.
+    # State, ..., number of threads, one, start time: as long as threads of it still end, it holds its ports.
     has_ended = fields[0] in ("Z", "X") and int(fields[17]) <= 1
     return "" if has_ended else fields[19]
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from . import packages
 from .command import output
+from .procfs import stat_of
 
 PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2")
 
@@ -87,10 +88,5 @@ def _processes(text: str) -> list[int]:
 
 def _state(pid: int) -> str:
     with suppress(OSError):
-        return (
-            Path(f"/proc/{pid}/stat")
-            .read_text(encoding="utf-8", errors="replace")
-            .rpartition(")")[2]
-            .split()[0]
-        )
+        return stat_of(pid)[0]
     return "Z"

@@ -13,6 +13,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tests.cluster.procfs import stat_of
+
 
 class Processes:
     """Everything that runs with a certain word in its environment."""
@@ -112,11 +114,9 @@ def _holds(pid: int, port: int) -> bool:
 
 def _parent_of(pid: int) -> int:
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        return int(stat_of(pid)[1])
     except OSError:
         return 0
-    # After the name in parentheses, which may hold anything.
-    return int(stat.rpartition(")")[2].split()[1])
 
 
 def _inodes_of(port: int) -> set[str]:

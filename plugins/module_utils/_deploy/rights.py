@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import always_current
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
@@ -136,11 +137,15 @@ def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
     return {_right(verb, resource, ref.namespace) for verb in verbs} if resource else set()
 
 
-def undo_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
-    """What bringing back how one object was takes."""
-    resource = served(api_version, ref.kind)
-    verbs = ("get", "create", "patch", "delete")
-    return {_right(verb, resource, ref.namespace) for verb in verbs} if resource else set()
+def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right]:
+    """What bringing back how objects were before these writes takes."""
+    found: set[Right] = set()
+    for entry in entries:
+        resource = served(entry.api_version, entry.ref.kind)
+        if resource:
+            verbs = ("get", "create", "patch", "delete")
+            found |= {_right(verb, resource, entry.ref.namespace) for verb in verbs}
+    return found
 
 
 def journal_rights(ref: Ref) -> set[Right]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
@@ -208,12 +209,11 @@ class _Deletion:
     def _rights(self) -> set[Right]:
         """What the deletion takes, as far as that is known beforehand."""
         found = records_rights() | (records_deletion_rights() if self._everything else set())
-        for entry in (entry for entries in self._objects.values() for entry in entries):
+        for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
         if self._task.params["undo_migrations"]:
-            for written in self._migrated:
-                found |= undo_rights(written.api_version, written.ref, self._cluster.resource)
+            found |= undo_rights(self._migrated, self._cluster.resource)
         return found
 
     def _announce(self) -> None:

@@ -29,11 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     timestamp,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
-    Right,
-    records_rights,
-    undo_rights,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import records_rights, undo_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
@@ -73,7 +69,7 @@ def undone(task: Task) -> Result:
     journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
     still = [one for one in journal if not one.undone_at]
     if still:
-        demand(task.cluster, _rights(still, task.cluster), "undoing")
+        demand(task.cluster, records_rights() | undo_rights(still, task.cluster.resource), "undoing")
     undoing = Undoing(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
@@ -85,14 +81,6 @@ def undone(task: Task) -> Result:
     if not task.check_mode:
         found = undoing.work(None)
     return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
-
-
-def _rights(entries: Sequence[JournalEntry], cluster: Cluster) -> set[Right]:
-    """What undoing these takes."""
-    found = records_rights()
-    for one in entries:
-        found |= undo_rights(one.api_version, one.ref, cluster.resource)
-    return found
 
 
 def _in_the_way(cluster: Cluster) -> str:
