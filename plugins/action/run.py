@@ -41,7 +41,15 @@ class ActionModule(DirectCarrier):
 
     def _end(self, run: str, arguments: Arguments, task_vars: TaskVars) -> None:
         """End the record of a run that Ansible did not come back to: a signal leaves it no time for that."""
-        wish = {"state": "cancelled", "run": run, "reason": CUT_OFF, "end": True, "plan": None}
+        wish = {
+            "state": "cancelled",
+            "run": run,
+            "reason": CUT_OFF,
+            "end": True,
+            # Elsewhere a task may still be at work in the background.
+            "nobody_at_work": self.works_here,
+            "plan": None,
+        }
         params, paths = {**arguments.params, **wish}, {**arguments.paths, **wish}
         # Ansible has removed both at the end of the task and at its own.
         self._connection._shell.tmpdir = None

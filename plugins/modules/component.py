@@ -32,6 +32,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.stopping
+  - kyma.lifecycle.lease
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes

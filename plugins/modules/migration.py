@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.stopping
+  - kyma.lifecycle.lease
   - kyma.lifecycle.attributes
 attributes:
   check_mode:

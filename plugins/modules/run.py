@@ -20,12 +20,14 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.carrier
+  - kyma.lifecycle.lease
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
 options:
   state:
     description:
-      - V(started) begins a run, and answers with its name.
+      - V(started) gets the lease of the cluster, begins a run, and answers with its name. Where somebody else
+        was at work on the cluster since the plan was made, it says that the plan is RV(outdated).
       - V(finished) ends the run of that name, succeeded or failed.
       - V(noted) is for a plan that calls for no run. It keeps in the cluster what the plan has seen of what
         others hold, so that it is told only once and the next plan is quick again. No object changes.
@@ -78,6 +80,13 @@ options:
       - Whether the record of the run is ended at once, too, instead of by what is at work, for
         O(state=cancelled). That is for runs that nobody works on any more, as their machine is gone. What is
         at work in spite of that stops.
+    type: bool
+    default: false
+  nobody_at_work:
+    description:
+      - Say that no process is left that could still be at work on the run, so that the lease of its cluster
+        is free at once, for O(state=cancelled) with O(end). Where that is not certain, leave it out; the
+        lease then expires by itself.
     type: bool
     default: false
   interactive_managers:
@@ -146,6 +155,19 @@ run:
   returned: if O(state=started), O(state=finished) or O(state=cancelled)
   type: str
   sample: 20261121-131854-a1b2c3
+outdated:
+  description:
+    - Whether somebody else was at work on the cluster since the plan was made. No run has begun then, and the
+      plan has to be made anew.
+  returned: if O(state=started)
+  type: bool
+advisory:
+  description:
+    - Why the API server would not refuse what the run writes after another one has taken its lease over.
+      Empty where it would.
+  returned: if O(state=started)
+  type: str
+  sample: ''
 state:
   description: How the run ended, V(succeeded), V(failed) or V(cancelled).
   returned: if O(state=finished)

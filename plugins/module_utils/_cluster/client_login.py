@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kubeconfig import (
     Choice,
@@ -18,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kubeconfig
     static_login,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import (
-    Authorization,
     Login,
     missing_client,
 )

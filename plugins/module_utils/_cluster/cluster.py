@@ -10,7 +10,7 @@ others (dry-run, meter, in-memory, ...) keep this interface and wrap or stand in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -89,6 +89,28 @@ class ExecResult:
     exit_code: int
 
 
+Authorization = Callable[[str], str]
+"""Gives the value of the Authorization header, or an empty string where a certificate says who we are.
+
+Its argument is a value that the server has refused, or empty: of many threads with the same refused value,
+only the first renews it.
+"""
+
+
+@dataclass(frozen=True)
+class WriteTerms:
+    """How writes are made by somebody whose time may run out.
+
+    Attributes:
+        seconds_left: how long a write that begins now may take, by a clock that runs during suspend. A write
+            without time is not sent.
+        authorization: as whom to write; None as who we are.
+    """
+
+    seconds_left: Callable[[], float]
+    authorization: Authorization | None = None
+
+
 class Cluster(ABC):
     """One Kubernetes cluster.
 
@@ -102,6 +124,24 @@ class Cluster(ABC):
     @abstractmethod
     def with_field_manager(self, name: str) -> Cluster:
         """This same cluster (connections, overlay, counters), writing under another field manager."""
+
+    @abstractmethod
+    def writing_on(self, terms: WriteTerms) -> Cluster:
+        """This same cluster, with what is written through it bound to terms; reads are made as before."""
+
+    @abstractmethod
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        """A token of a ServiceAccount that is refused once an object is gone (TokenRequest, KEP-1205).
+
+        Args:
+            service_account: its name.
+            namespace: the ServiceAccount's and the object's.
+            bound_to: a Secret, with its uid.
+            seconds: how long it is good for; servers take no less than 600, and may give less than asked.
+
+        Raises:
+            NotFound, Conflict: the ServiceAccount or the object is not there (any more).
+        """
 
     @abstractmethod
     def resource(self, api_version: str, kind: str) -> Resource | None:

@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Page,
     Ref,
     Resource,
+    WriteTerms,
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
@@ -98,6 +99,14 @@ class DryRunCluster(Cluster):
         other._field_manager = name
         other._overlay = self._overlay
         return other
+
+    def writing_on(self, terms: WriteTerms) -> DryRunCluster:
+        # Nothing is written.
+        del terms
+        return self
+
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        return self._inner.token(service_account, namespace, bound_to=bound_to, seconds=seconds)
 
     def reading_from(self, inner: Cluster) -> DryRunCluster:
         """This same overlay over another handle of the same cluster, such as one that keeps its answers."""

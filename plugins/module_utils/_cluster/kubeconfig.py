@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import (
-    Authorization,
     Login,
     basic,
     bearer,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import time
@@ -21,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Page,
     Resource,
+    WriteTerms,
     group_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.discovery import Discovery
@@ -55,6 +57,7 @@ class LiveCluster(Cluster):
         self._transport = transport
         self._discovery = discovery or Discovery(self._fetch_discovery)
         self._field_manager = field_manager
+        self._writing = transport
 
     @property
     def requests(self) -> Counter[str]:
@@ -62,7 +65,31 @@ class LiveCluster(Cluster):
         return self._transport.requests
 
     def with_field_manager(self, name: str) -> LiveCluster:
-        return LiveCluster(self._transport, discovery=self._discovery, field_manager=name)
+        other = copy.copy(self)
+        other._field_manager = name
+        return other
+
+    def writing_on(self, terms: WriteTerms) -> LiveCluster:
+        other = copy.copy(self)
+        other._writing = self._transport.bound_to(terms)
+        return other
+
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        owner = {"apiVersion": bound_to["apiVersion"], "kind": bound_to["kind"]}
+        owner |= {key: bound_to["metadata"][key] for key in ("name", "uid")}
+        answer = self._transport.request(
+            describe("get a token of", "ServiceAccount", service_account, namespace),
+            "POST",
+            f"/api/v1/namespaces/{quote(namespace)}/serviceaccounts/{quote(service_account)}/token",
+            body={
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenRequest",
+                "spec": {"boundObjectRef": owner, "expirationSeconds": seconds},
+            },
+            # Another token does no harm.
+            repeatable=True,
+        )
+        return str(answer.json()["status"]["token"])
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
         return self._discovery.find(api_version, kind)
@@ -145,7 +172,7 @@ class LiveCluster(Cluster):
         bound = bool(obj["metadata"].get("resourceVersion")) and not dry_run
 
         def ask() -> Object:
-            return self._transport.request(
+            return self._writing.request(
                 describe("apply", resource.kind, name, namespace),
                 "PATCH",
                 path_of(resource, namespace, name),
@@ -168,7 +195,7 @@ class LiveCluster(Cluster):
         ]
 
         def ask() -> Object:
-            return self._transport.request(
+            return self._writing.request(
                 describe("create", resource.kind, name, namespace),
                 "POST",
                 collection_path(resource, namespace, required=True),
@@ -202,7 +229,7 @@ class LiveCluster(Cluster):
         ]
 
         def ask() -> Object:
-            return self._transport.request(
+            return self._writing.request(
                 describe("patch", kind, name, namespace),
                 "PATCH",
                 path_of(resource, namespace, name, subresource),
@@ -246,7 +273,7 @@ class LiveCluster(Cluster):
             options["dryRun"] = ["All"]
 
         def ask() -> bool:
-            self._transport.request(
+            self._writing.request(
                 describe("delete", kind, name, namespace),
                 "DELETE",
                 path_of(resource, namespace, name),
@@ -343,7 +370,7 @@ class LiveCluster(Cluster):
         )
 
         return run_command(
-            self._transport,
+            self._writing,
             describe("run a command in", "Pod", name, namespace),
             f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}/exec",
             command,

@@ -8,18 +8,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-
-Authorization = Callable[[str], str]
-"""Gives the value of the Authorization header, or an empty string where a certificate says who we are.
-
-Its argument is a value that the server has refused, or empty: of many threads with the same refused value,
-only the first renews it.
-"""
 
 TOKEN_FILE_SECONDS = 60.0
 """How long a token file's content is good for: the kubelet rotates projected tokens (KEP-1205)."""

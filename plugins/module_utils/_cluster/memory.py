@@ -31,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Page,
     Ref,
     Resource,
+    WriteTerms,
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
@@ -105,6 +106,7 @@ class MemoryCluster(Cluster):
         self._test = _Test(version)
         self._field_manager = FIELD_MANAGER
         self._recorded = True
+        self._terms: WriteTerms | None = None
         self.seed(*map(namespace_named, FIRST_NAMESPACES))
         self.seed(*objects)
 
@@ -170,6 +172,24 @@ class MemoryCluster(Cluster):
         other = copy(self)
         other._field_manager = name
         return other
+
+    def writing_on(self, terms: WriteTerms) -> MemoryCluster:
+        other = copy(self)
+        other._terms = terms
+        return other
+
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        del seconds
+        ref = Ref("", "ServiceAccount", namespace, service_account)
+        meta = bound_to["metadata"]
+        with self._call("token", ref):
+            if self._store.find(ref) is None:
+                raise not_found("get a token of", self._served("v1", "ServiceAccount"), ref)
+            token = f"{namespace}/{meta['name']}/{meta['uid']}"
+            if not self._is_good(f"Bearer {token}"):
+                secret = Ref("", "Secret", namespace, meta["name"])
+                raise not_found("get a token of", self._served("v1", "Secret"), secret)
+            return token
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
         found = self._store.kinds.get((api_version, kind))
@@ -341,9 +361,24 @@ class MemoryCluster(Cluster):
                     if fault.before:
                         raise fault.error
                     late = fault.error
+            if verb in WRITES and self._recorded:
+                self._authenticate(verb, ref)
             yield
             if late is not None:
                 raise late
+
+    def _authenticate(self, verb: str, ref: Ref) -> None:
+        """Refuse a token whose Secret is gone, unless there is a new one by then: at once, with no cache."""
+        if self._terms is None or self._terms.authorization is None:
+            return
+        header = self._terms.authorization("")
+        if not self._is_good(header) and not self._is_good(self._terms.authorization(header)):
+            raise problem(verb, ref, 401, "Unauthorized", "Unauthorized")
+
+    def _is_good(self, header: str) -> bool:
+        namespace, name, uid = header.removeprefix("Bearer ").split("/")
+        secret = self._store.find(Ref("", "Secret", namespace, name))
+        return secret is not None and secret["metadata"]["uid"] == uid
 
     def _keep(self, new: Object, dry_run: bool) -> Object:
         if dry_run:

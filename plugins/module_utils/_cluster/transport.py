@@ -14,9 +14,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ClusterError,
@@ -51,6 +53,8 @@ STARTING_SECONDS = 10.0
 STARTING_POLL_SECONDS = 0.2
 NOT_YET_KNOWN = frozenset({401, 403})
 """What it answers until then; it has not acted."""
+SHORTEST_SECONDS = 1.0
+"""What is left of less time than this is not enough for a request."""
 USER_AGENT = "kyma-lifecycle"
 WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
 
@@ -88,6 +92,7 @@ class Transport:
         retry: bounds of one request's attempts.
         patient: wait for a server that has not answered this process yet: it is known to be there.
         sleep: waits so many seconds.
+        seconds_left: how long a request that begins now may take, where that is limited.
 
     Attributes:
         requests: how many HTTP requests were sent, by method, counting every attempt.
@@ -102,6 +107,7 @@ class Transport:
         retry: RetryPolicy | None = None,
         patient: bool = False,
         sleep: Callable[[float], None] = time.sleep,
+        seconds_left: Callable[[], float] | None = None,
     ) -> None:
         self.login = login
         self.requests: Counter[str] = Counter()
@@ -111,8 +117,40 @@ class Transport:
         self._away_since: float | None = None
         self._back_since = -math.inf
         self._sleep = sleep
+        self._seconds_left = seconds_left
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
+
+    def bound_to(self, terms: WriteTerms) -> Transport:
+        """Requests to the same server as somebody else may make them, and for as long as he may.
+
+        The server is told how long, too: nobody is there to hang up where our process was stopped.
+        """
+        login = self.login
+        if terms.authorization:
+            # A certificate would win over the token.
+            login = replace(
+                login,
+                authorization=terms.authorization,
+                cert_file="",
+                cert_data="",
+                key_file="",
+                key_data="",
+                impersonate_user="",
+                impersonate_groups=(),
+            )
+        other = Transport(
+            login,
+            on_warning=self._on_warning,
+            retry=self.retry_policy,
+            patient=self._patient,
+            sleep=self._sleep,
+            seconds_left=terms.seconds_left,
+        )
+        other.requests = self.requests
+        if (login.cert_file, login.cert_data) == (self.login.cert_file, self.login.cert_data):
+            other._pool = self._opened_pool()
+        return other
 
     def request(
         self,
@@ -223,7 +261,6 @@ class Transport:
         from urllib3 import exceptions as errors
 
         query = list(query)
-        url = self.url(path, query)
         payload = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         repeatable = repeatable or method == "GET"
         headers = {"Accept": accept, "User-Agent": USER_AGENT}
@@ -232,12 +269,22 @@ class Transport:
             headers["Accept-Encoding"] = "gzip"
         if payload is not None:
             headers["Content-Type"] = content_type
-        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=stream_seconds or READ_SECONDS)
         started = time.monotonic()
         refused = ""
         attempt = 0
+        failure: Unreachable | ApiError = Unreachable(
+            f"{action}: not sent, as there was no time left for it", sent=False
+        )
         while True:
             attempt += 1
+            limit = stream_seconds or READ_SECONDS
+            bounds: list[tuple[str, str]] = []
+            if self._seconds_left is not None:
+                limit = min(limit, self._seconds_left())
+                if limit < SHORTEST_SECONDS:
+                    raise failure
+                bounds = [("timeout", f"{int(limit)}s")]
+            timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, limit), read=limit)
             self.count(method)
             retry_after = None
             try:
@@ -246,7 +293,7 @@ class Transport:
                     all_headers.add(name, value)
                 response = pool.request(
                     method,
-                    url,
+                    self.url(path, [*query, *bounds]),
                     body=payload,
                     headers=all_headers,
                     timeout=timeout,
@@ -258,7 +305,7 @@ class Transport:
                 if not broke_off(error):
                     raise self._untrusted(error) from error
                 outcome: Loss | int = Loss.NO_ANSWER
-                failure: Unreachable | ApiError = self._unreachable(error)
+                failure = self._unreachable(error)
             except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
                 outcome = Loss.NOT_SENT
                 failure = self._unreachable(error, sent=False)

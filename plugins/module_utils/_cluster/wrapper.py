@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Page,
     Resource,
+    WriteTerms,
 )
 
 WRITES = ("apply", "create", "patch", "delete", "exec")
@@ -81,6 +82,17 @@ class ClusterWrapper(Cluster):
         other = copy.copy(self)
         other._inner = self._inner.with_field_manager(name)
         return other
+
+    def writing_on(self, terms: WriteTerms) -> Self:
+        other = copy.copy(self)
+        other._inner = self._inner.writing_on(terms)
+        return other
+
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        return self._through(
+            Call("token", "v1", "ServiceAccount", service_account, namespace),
+            lambda: self._inner.token(service_account, namespace, bound_to=bound_to, seconds=seconds),
+        )
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
         return self._through(

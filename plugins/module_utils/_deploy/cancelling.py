@@ -44,6 +44,10 @@ def cancel(task: Task) -> Result:
         return {"changed": False, "run": "", "msg": "nothing to cancel: the cluster knows of no run"}
     for _attempt in range(ATTEMPTS):
         record = read_run(task.cluster, name)
+        if task.params["nobody_at_work"] and not task.check_mode:
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import give_back
+
+            give_back(task.cluster, record)
         if why_not := nothing_to_cancel(record, ending=task.params["end"]):
             return {"changed": False, "run": name, "msg": why_not}
         if task.params["end"]:

@@ -140,6 +140,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 startedBy=_STRING,
                 startedAt={"type": "string", "format": "date-time"},
                 clock=_NUMBER,
+                lease=_OPEN,
                 deadline=_NUMBER,
                 components=_STRINGS,
                 allComponents=_STRINGS,

@@ -28,7 +28,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     create_run,
     forget_old_runs,
-    new_run_name,
     note,
     timestamp,
     write_installation,
@@ -48,6 +47,7 @@ class DeletionRun:
 
     Args:
         task: that deletes; in check mode nothing is recorded.
+        run: its name.
         installation: as it was read before.
         names: the components to delete, in that order.
         order: in which the release has its components.
@@ -59,7 +59,7 @@ class DeletionRun:
     """
 
     def __init__(
-        self, task: Task, installation: Installation, names: Sequence[str], order: Sequence[str]
+        self, task: Task, run: str, installation: Installation, names: Sequence[str], order: Sequence[str]
     ) -> None:
         self._task = task
         self._installation = installation
@@ -75,7 +75,7 @@ class DeletionRun:
             "components": list(names),
             "allComponents": list(order),
         }
-        self._name = new_run_name()
+        self._name = run
         self._lock = threading.Lock()
         self._status: dict[str, dict[str, Any]] = {"phases": {}, "components": {}}
         self._problem: LifecycleError | None = None

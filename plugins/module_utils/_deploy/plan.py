@@ -235,6 +235,7 @@ class Plan:
         basis: the cluster's records that the plan saw, as :func:`~.records.basis_of` has them.
         searched: the folders in which migrations were searched.
         grants: roles for the rights that are missing, as YAML to apply; empty where none is.
+        rights: what the writes of the run have to be allowed, as :class:`~.rights.Right` has it.
         alone: the components that are deployed alone, so that the cluster's version stays; mostly empty.
         stays: where a deployment is abandoned, what of it can't go back, each in a sentence.
         hops: where the way leads over several releases, the options that name each; the last one's are empty.
@@ -257,6 +258,7 @@ class Plan:
     searched: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
     grants: str = ""
+    rights: tuple[tuple[str, ...], ...] = ()
     alone: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     hops: tuple[Mapping[str, str], ...] = ()
@@ -307,6 +309,7 @@ class Plan:
             "waves": [list(wave) for wave in self.waves],
             "stages": self._tasks(),
             "blockers": [str(blocker) for blocker in self.blockers],
+            "rights": [list(right) for right in self.rights],
             "searched": list(self.searched),
             "noted": self._noted(),
             "alone": list(self.alone),

@@ -52,10 +52,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     granting_rights,
     is_escalation,
     journal_rights,
+    lease_rights,
     list_right,
     narrowing_rights,
     records_rights,
     refused_right,
+    writing,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 
@@ -98,11 +100,13 @@ class Findings:
         blockers: everything that stands in the way, what was known before included.
         notes: what a person should know.
         grants: the roles that would grant what is missing, as YAML; empty where nothing is.
+        rights: what the writes of the run have to be allowed.
     """
 
     blockers: tuple[Blocker, ...]
     notes: tuple[str, ...] = ()
     grants: str = ""
+    rights: frozenset[Right] = frozenset()
 
 
 def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) -> Findings:
@@ -125,19 +129,25 @@ def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) ->
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
     kept = [blocker for blocker, right in told if right is None]
     kept += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
-    missing, grants = _rights(cluster, intended, refused, kept)
+    needed = _needed(intended)
+    missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, kept)
     kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
     notes = (*_open_run(cluster, intended, now), *(() if grants else _unsure(cluster, intended)))
-    return Findings((*kept, *found, *missing), notes, grants)
+    rights = frozenset(writing(needed | _granting(intended, everything=True)))
+    return Findings((*kept, *found, *missing), notes, grants, rights)
 
 
 # Rights.
 
 
 def _rights(
-    cluster: Cluster, intended: Intended, refused: Collection[Right], known: Sequence[Blocker]
+    cluster: Cluster,
+    intended: Intended,
+    needed: Collection[Right],
+    refused: Collection[Right],
+    known: Sequence[Blocker],
 ) -> tuple[list[Blocker], str]:
-    missing = set(refused) | missing_rights(cluster, _needed(intended))
+    missing = set(refused) | missing_rights(cluster, needed)
     escalating = any(is_escalation(blocker.message) for blocker in known)
     if not missing and not escalating:
         return [], ""

@@ -67,7 +67,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     PlanRequest,
     with_later_changes,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import Intended, preflight
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight import (
+    Findings,
+    Intended,
+    preflight,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.prune_rehearsal import PruneRehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
@@ -172,7 +176,7 @@ class Rehearsal:
         orphans = self._orphans()
         prune = self._prune(components, orphans)
         self._migrations.rehearse(GLOBAL, Phase.POST)
-        notes, grants = self._preflight(components, orphans)
+        found = self._preflight(components, orphans)
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
@@ -190,7 +194,7 @@ class Rehearsal:
             searched=self._found.searched,
             warnings=(
                 *release.warnings,
-                *notes,
+                *found.notes,
                 *migration_warnings(
                     self._migrating.migrations,
                     self._migrations.verdicts,
@@ -201,7 +205,8 @@ class Rehearsal:
                 ),
                 *alone_warnings(self._request.alone, installation.version, release.version),
             ),
-            grants=grants,
+            grants=found.grants,
+            rights=tuple(sorted(found.rights)),
             alone=self._request.alone,
             stays=self._what_stays(),
             unsettled=self._is_unsettled,
@@ -237,17 +242,15 @@ class Rehearsal:
         later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
         return with_later_changes(components, later, self._components.wide[0][0])
 
-    def _preflight(
-        self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
-    ) -> tuple[Sequence[str], str]:
-        """Look for what else stands in the way; what a person should know, and what would grant rights."""
+    def _preflight(self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]) -> Findings:
+        """Look for what else stands in the way."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
         needed = self._migrations.needed
         moves = self._release.version != self._observed.installation.version and not self._request.alone
         writes = [write for verdict in needed for write in verdict.writes]
         writes += [change for orphan in orphans for change in orphan.changes]
         if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
-            return (), ""
+            return Findings(())
         found = preflight(
             self._cluster,
             Intended(
@@ -262,7 +265,7 @@ class Rehearsal:
             self._blockers,
         )
         self._blockers = list(found.blockers)
-        return found.notes, found.grants
+        return found
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))

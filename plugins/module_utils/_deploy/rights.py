@@ -25,10 +25,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import always_current
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
 
 RBAC = "rbac.authorization.k8s.io"
 _CRDS = "apiextensions.k8s.io"
+_LEASES = "coordination.k8s.io"
 _READ = ("get", "list", "watch")
 GRANT_LABEL = f"{GROUP}/grants"
 """Marks roles that were printed here: they don't keep a namespace, and go with it."""
@@ -87,6 +89,17 @@ def records_deletion_rights() -> set[Right]:
 def diagnosis_rights() -> set[Right]:
     """What telling why something is not healthy takes; without it, that is all that is told."""
     return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
+
+
+def lease_rights() -> set[Right]:
+    """What having the lease of a cluster takes, on one that never had it included."""
+    found = {Right(verb, _LEASES, "leases", NAMESPACE) for verb in ("get", "create", "patch")}
+    return found | {Right(verb, "", "namespaces") for verb in ("create", "patch")}
+
+
+def writing(rights: Iterable[Right]) -> set[Right]:
+    """Those of some rights that are about writing."""
+    return {right for right in rights if right.verb not in _READ}
 
 
 _OWN = ("installations", "inventories", "journalentries", "runs")
@@ -200,7 +213,7 @@ def is_escalation(message: str) -> bool:
 
 def rights_problem(user: str, missing: Collection[Right], grants: str, what: str = "deployment") -> str:
     """Which rights some work lacks, and the roles that grant them, for a message."""
-    lines = [f"  {line}" for line in _in_words(missing)]
+    lines = [f"  {line}" for line in in_words(missing)]
     who = f"the user {user}" if user else "the user"
     return (
         f"{who} lacks rights that this {what} needs:\n"
@@ -210,7 +223,7 @@ def rights_problem(user: str, missing: Collection[Right], grants: str, what: str
     )
 
 
-def _in_words(rights: Iterable[Right]) -> list[str]:
+def in_words(rights: Iterable[Right]) -> list[str]:
     verbs: dict[tuple[str, str, str, str], set[str]] = {}
     for right in rights:
         verbs.setdefault((right.group, right.resource, right.namespace, right.name), set()).add(right.verb)

@@ -74,12 +74,18 @@ class Stopping:
             self._task.progress(
                 "run", "stopping", f"cancelled by {self._reason}; what is in flight has {grace:.0f} s to end"
             )
-        if reason and self._run:
+        if reason and self._run and not self._lost:
             # At once, as nobody knows what else happens to this process. Its end is told again anyway.
             with suppress(LifecycleError):
                 note(self._task.cluster, self._run, {"cancelled": reason, "cancelledAt": timestamp()})
 
+    @property
+    def _lost(self) -> str:
+        return self._task.tenure.lost if self._task.tenure else ""
+
     def _own_reason(self) -> str:
+        if self._lost:
+            return self._lost
         if self._task.cancelled():
             return signalled(self._by)
         if self._deadline is not None and self._clock() > self._deadline:
@@ -124,6 +130,9 @@ def end_if_stopped(task: Task, run: str, why: str) -> list[str]:
     """
     if not run or not why:
         return []
+    if task.tenure:
+        # Ansible may not come to the task that ends the run.
+        task.tenure.is_over = True
     try:
         never = end_cancelled(task.cluster, run, why)
     except LifecycleError as error:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ class Task:
         materials: what the controller has or has sent along.
         progress: where to tell what is going on.
         cancelled: whether a person has asked to stop; what is in flight may finish.
+        tenure: the cluster's lease, where the task works under it.
         check_mode: nothing may be written.
         diff: the user wants to see what changes.
     """
@@ -111,10 +115,16 @@ class Task:
     cancelled: Callable[[], bool]
     check_mode: bool = False
     diff: bool = False
+    tenure: Holding | None = None
 
 
 GRACE = 60.0
 """Seconds that what is in flight gets to end after a cancellation, unless the user says otherwise."""
+
+LEASE_SECONDS = 45
+"""How long a lease lasts: what an API server gives a write (34 seconds), and a renewal that was missed."""
+SERVICE_ACCOUNT = "deployer"
+"""By which a run writes, unless the user names another one: of our namespace, with the deployer's role."""
 
 Result = dict[str, Any]
 """What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys"""

@@ -24,12 +24,16 @@ class Request:
         target: ``resource namespace/name``, as far as the request named them.
         uri: with its query.
         time: when it came, in seconds since the epoch.
+        user: who made it, as the server names him.
+        status: of its answer.
     """
 
     verb: str
     target: str
     uri: str
     time: float
+    user: str = ""
+    status: int = 0
 
     @property
     def persists(self) -> bool:
@@ -63,7 +67,9 @@ def _request(line: bytes) -> Request:
     place = "/".join(ref[key] for key in ("namespace", "name") if ref.get(key))
     target = f"{ref.get('resource', '')} {place}".strip()
     time = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-    return Request(event["verb"], target, event["requestURI"], time)
+    user = str(event["user"].get("username") or "")
+    status = int((event.get("responseStatus") or {}).get("code") or 0)
+    return Request(event["verb"], target, event["requestURI"], time, user, status)
 
 
 def writes(requests: list[Request]) -> list[str]:

@@ -11,7 +11,11 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    WriteTerms,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 
 OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
@@ -63,13 +67,18 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
         {"resource_version": "7", "seconds": 1.0, "field_selector": "z=a"},
         Call("watch"),
     ),
+    "token": (
+        ("deployer", "n"),
+        {"bound_to": OBJECT, "seconds": 600},
+        Call("token", "v1", "ServiceAccount", "deployer", "n"),
+    ),
     "logs": (("p", "n"), {"container": "c", "tail_lines": 3}, Call("logs", "v1", "Pod", "p", "n")),
     "exec": (("p", "n", ["id"]), {"container": "c"}, Call("exec", "v1", "Pod", "p", "n")),
 }
 
 
 def test_every_call_of_the_seam_is_tried() -> None:
-    assert {*CALLS, "with_field_manager"} == Cluster.__abstractmethods__
+    assert {*CALLS, "with_field_manager", "writing_on"} == Cluster.__abstractmethods__
 
 
 @pytest.mark.parametrize("verb", CALLS)
@@ -96,6 +105,17 @@ def test_another_field_manager_is_behind_the_same_wrapper() -> None:
     inner.with_field_manager.assert_called_once_with("other")
     inner.with_field_manager.return_value.server_version.assert_called_once_with()
     inner.server_version.assert_called_once_with()
+
+
+def test_other_terms_are_behind_the_same_wrapper() -> None:
+    inner, terms = Mock(spec=Cluster), WriteTerms(lambda: 7.0)
+    wrapper = Noting(inner)
+    other = wrapper.writing_on(terms)
+    other.server_version()
+    inner.writing_on.assert_called_once_with(terms)
+    inner.writing_on.return_value.server_version.assert_called_once_with()
+    inner.server_version.assert_not_called()
+    assert type(other) is Noting
 
 
 def test_what_a_name_is_made_for_is_named_by_its_beginning() -> None:

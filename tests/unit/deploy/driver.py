@@ -174,6 +174,8 @@ class Deployer:
         begun = self.task(run.DEFINITION, state="started", plan=what)
         if begun.get("failed"):
             return begun
+        if begun["outdated"]:
+            return self.deploy()
         name = begun["run"]
         for stage in what["stages"]:
             if stage["tasks"] == "migrate":

@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import stopping
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -41,7 +42,7 @@ from tests.unit.deploy.driver import (
     release,
 )
 
-BOOKKEEPING = ("Run", "Inventory", "Installation")
+BOOKKEEPING = ("Run", "Inventory", "Installation", "Lease")
 
 
 def kyma(version: str = "2.9", **more: Any) -> Release:
@@ -79,7 +80,7 @@ def named(name: str, **metadata: Any) -> Object:
 def deletions(someone: Deployer) -> list[str]:
     """What was deleted, in this order, without the collection's own records."""
     refs = [one.ref for one in memory(someone).requests if one.verb == "delete" and one.writes and one.ref]
-    return [str(ref) for ref in refs if ref.kind not in BOOKKEEPING]
+    return [str(ref) for ref in refs if ref.kind not in BOOKKEEPING and ref.name != NAMESPACE]
 
 
 def everything(cluster: MemoryCluster) -> set[Ref]:

@@ -35,7 +35,7 @@ class Clock:
 def one_after_the_other() -> Deployer:
     """Somebody with components that are worked on one by one."""
     components = {name: [deployment(name)] for name in ("logging", "monitoring", "tracing")}
-    return deployer(release("2.9", components), workers=1)
+    return deployer(release("2.9", components), workers=1, lease_seconds=1)
 
 
 def begun(someone: Deployer, **options: Any) -> str:

@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     duration_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    new_run_name,
     note,
     read_run,
     timestamp,
@@ -46,6 +47,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
+    LEASE_SPEC,
     PRUNE_ALLOW,
     STOPPING_SPEC,
     policy_of,
@@ -58,6 +60,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     waves_of,
     with_head_start,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
@@ -65,11 +68,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import R
 class _Deployment:
     """The work on some components of a release, wave after wave."""
 
-    def __init__(self, task: Task, reminder: Reminder) -> None:
+    def __init__(self, task: Task, record: Mapping[str, Any], reminder: Reminder) -> None:
         params = task.params
         self._run: str = params["run"] or ""
         self._names: list[str] = params["names"]
-        self._record = read_run(task.cluster, self._run) if self._run else {}
+        self._record = record
         self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._stopping = Stopping(replace(task, progress=reminder), self._record)
         self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
@@ -270,8 +273,19 @@ def component(task: Task) -> Result:
 
 
 def _deployed(task: Task) -> Result:
+    if not task.params["run"]:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
+
+        name = f"component-{new_run_name()}"
+        return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}))
+    record = read_run(task.cluster, task.params["run"])
+    with at_work(task, record) as working_task:
+        return _deployed_under_lease(working_task, record)
+
+
+def _deployed_under_lease(task: Task, record: Mapping[str, Any]) -> Result:
     with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, reminder)
+        deployment = _Deployment(task, record, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
         warnings = end_if_stopped(task, task.params["run"] or "", cancelled_by)
@@ -322,6 +336,7 @@ DEFINITION = TaskDefinition(
         "force": {"type": "bool", "default": False},
         "undo_migrations": {"type": "bool", "default": False},
         **STOPPING_SPEC,
+        **LEASE_SPEC,
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},
         "deadline": {"type": "float", "default": 0},

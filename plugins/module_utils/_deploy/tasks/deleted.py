@@ -45,8 +45,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     SUCCEEDED,
     ComponentOutcome,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    new_run_name,
     shrink_inventory,
     write_installation,
 )
@@ -65,10 +67,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     records_deletion_rights,
     records_rights,
     undo_rights,
+    writing,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
     FAILED as UNDO_FAILED,
@@ -88,9 +92,37 @@ DELETING = "deleting"
 
 def deleted(task: Task) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
+    run = new_run_name()
+    if task.check_mode:
+        return _deleted(task, run)
+    result = with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
+    forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
+    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
+        forget_lease(task.cluster)
+    return result
+
+
+def _is_nothing_recorded(task: Task) -> bool:
+    return EVERYTHING in task.params["names"] and task.cluster.resource(API_VERSION, "Installation") is None
+
+
+def _rights(task: Task) -> set[Right]:
+    """What the writes of a deletion have to be allowed."""
+    cluster, names = task.cluster, task.params["names"]
+    found = records_rights() | records_deletion_rights()
+    for name, inventory in read_inventories(cluster).items():
+        for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
+            found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
+    if task.params["undo_migrations"]:
+        for written in read_journal(cluster):
+            found |= undo_rights(written.api_version, written.ref, cluster.resource)
+    return writing(found)
+
+
+def _deleted(task: Task, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, overlay or task.cluster, progress)
+        deletion = _Deletion(task, run, overlay or task.cluster, progress)
         outcomes = deletion.work()
         not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -148,7 +180,7 @@ class _Deletion:
         has_forgotten: whether records were changed though no object was there any more.
     """
 
-    def __init__(self, task: Task, cluster: Cluster, progress: Progress) -> None:
+    def __init__(self, task: Task, run: str, cluster: Cluster, progress: Progress) -> None:
         params = task.params
         self._task = task
         self._cluster = cluster
@@ -167,7 +199,7 @@ class _Deletion:
         order = self._order()
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
-        self.run = DeletionRun(replace(task, progress=progress), self._installation, names, order)
+        self.run = DeletionRun(replace(task, progress=progress), run, self._installation, names, order)
         self._out_of_grace = Grace(self.run.stopping, params["grace"])
         self._objects = objects_by_component(self._waves, self._inventories)
         self._inhabitants = Inhabitants(cluster, lambda _ref: bool(params["force"]))

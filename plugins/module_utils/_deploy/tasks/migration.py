@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     unfinished,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    new_run_name,
     note,
     read_run,
     timestamp,
@@ -31,9 +32,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+    LEASE_SPEC,
     MIGRATING_SPEC,
     STOPPING_SPEC,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
@@ -89,15 +92,27 @@ def migration(task: Task) -> Result:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.undone import undone
 
         return undone(task)
+    if task.check_mode:
+        return _migrate(task, {})
+    if not task.params["run"]:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
+
+        name = f"migration-{new_run_name()}"
+        return with_own_lease(task, name, lambda leased: _migrate(leased, {}))
+    record = read_run(task.cluster, task.params["run"])
+    with at_work(task, record) as working_task:
+        return _migrate(working_task, record)
+
+
+def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     with Reminder(task.progress) as progress:
-        return _migrate(replace(task, progress=progress))
+        return _migrated(replace(task, progress=progress), record)
 
 
-def _migrate(task: Task) -> Result:
+def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
-    recorded = bool(params["run"]) and not task.check_mode
-    record = read_run(task.cluster, params["run"]) if recorded else {}
+    recorded = bool(record)
     stopping = Stopping(task, record)
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
@@ -178,6 +193,7 @@ DEFINITION = TaskDefinition(
         **RELEASE_SPEC,
         **MIGRATING_SPEC,
         **STOPPING_SPEC,
+        **LEASE_SPEC,
         "ids": {"type": "list", "elements": "str", "aliases": ["id"]},
         "component": {"type": "str"},
         "phase": {"type": "str", "choices": ["pre", "post"]},

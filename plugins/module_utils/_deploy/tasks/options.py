@@ -17,7 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options impor
     RELEASE_SPEC,
     ArgumentSpec,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    GRACE,
+    LEASE_SECONDS,
+    SERVICE_ACCOUNT,
+)
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},
@@ -31,6 +35,11 @@ MIGRATING_SPEC: ArgumentSpec = {
     **MIGRATION_SPEC,
     "migration_variables": {"type": "dict", "default": {}},
     "skip_migrations": {"type": "list", "elements": "str", "default": []},
+}
+LEASE_SPEC: ArgumentSpec = {
+    "lease_wait": {"type": "float", "default": 0},
+    "lease_seconds": {"type": "int", "default": LEASE_SECONDS},
+    "service_account": {"type": "str", "default": SERVICE_ACCOUNT},
 }
 STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
 DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}

@@ -28,11 +28,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     failures_of,
     unfinished,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import (
     is_protected,
     no_longer_wanted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    new_run_name,
     note,
     read_run,
     shrink_inventory,
@@ -52,14 +54,23 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 
 def pruned(task: Task) -> Result:
     """Prune some components; as part of a run only where all before has succeeded."""
+    if not task.params["run"]:
+        name = f"prune-{new_run_name()}"
+        return with_own_lease(task, name, lambda leased: _pruned(leased, {}))
+    record = read_run(task.cluster, task.params["run"])
+    with at_work(task, record) as working_task:
+        return _pruned(working_task, record)
+
+
+def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
     run: str = task.params["run"] or ""
-    record = read_run(task.cluster, run) if run else {}
     stopping = Stopping(task, record)
     why_not = _why_not(record) or stopping.why()
     if why_not:

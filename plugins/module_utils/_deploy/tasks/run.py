@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
@@ -59,14 +59,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     Installation,
     basis_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import signalled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import POLICY_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+    LEASE_SPEC,
+    POLICY_SPEC,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import Lease
 
 SECONDS_TO_SERVE = 60.0
 
@@ -130,17 +137,35 @@ def _begin(task: Task) -> Result:
         raise LifecycleError(
             "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
         )
+    # Only here, as most tasks of this kind need none of it.
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
+
     task.progress("run", "starting", f"Kyma {plan['version']}")
-    before = read_installation(task.cluster)
-    if held := hold_problem(before.hold, datetime.now(UTC)):
+    seen = _look(task.cluster)
+    if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    if basis_of(before, read_inventories(task.cluster).values()) != plan["basis"]:
-        raise LifecycleError(
-            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
-            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
-        )
-    _bring_definitions(task.cluster, before)
+    if not seen.lease.holder and seen.basis != plan["basis"]:
+        return _outdated(task)
     name = new_run_name()
+    won = working.acquire(task, name, [Right(*right) for right in plan["rights"]], seen.lease)
+    try:
+        if not won.is_first:
+            # What the plan saw may have been in the middle of a change.
+            working.give_up(task.cluster, won)
+            return _outdated(task, waited=True)
+        with working.working(task, won) as working_task:
+            _record_begin(working_task, name, seen.installation, working.lease_record(won))
+    except BaseException:
+        working.give_up(task.cluster, won)
+        raise
+    if told := working.told_of(won.fence):
+        task.progress("run", "advisory", told)
+    return {"changed": True, "run": name, "outdated": False, "advisory": told}
+
+
+def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[str, Any]) -> None:
+    plan: Mapping[str, Any] = task.params["plan"]
+    _bring_definitions(task.cluster, before)
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = {
         "action": DEPLOY,
@@ -156,6 +181,7 @@ def _begin(task: Task) -> Result:
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
         "migrations": foretold_of(plan["migrations"]),
+        "lease": lease,
     }
     if plan["alone"]:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
@@ -181,7 +207,40 @@ def _begin(task: Task) -> Result:
     note_what_was_seen(task.cluster, plan)
     if task.cancelled():
         end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
-    return {"changed": True, "run": name}
+
+
+class _Seen(NamedTuple):
+    """What a run finds when it begins."""
+
+    installation: Installation
+    basis: str
+    lease: Lease
+
+
+def _look(cluster: Cluster) -> _Seen:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+
+    found: list[Any] = side_by_side(
+        lambda read: read(cluster), [read_installation, read_inventories, read_lease]
+    )
+    installation, inventories, lease = found
+    return _Seen(installation, basis_of(installation, inventories.values()), lease)
+
+
+def _outdated(task: Task, *, waited: bool = False) -> Result:
+    """What to answer where another deployment has begun since the plan was made: to plan anew, or an error.
+
+    Raises:
+        LifecycleError: somebody else was quicker, and the user does not want to wait for anybody.
+    """
+    if not waited and not task.params["lease_wait"]:
+        raise LifecycleError(
+            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
+            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+        )
+    message = "somebody else was at work on this cluster since the plan was made: plan anew"
+    task.progress("run", "outdated", message)
+    return {"changed": False, "run": "", "outdated": True, "advisory": "", "msg": message}
 
 
 def _bring_definitions(cluster: Cluster, installation: Installation) -> None:
@@ -203,23 +262,37 @@ def _bring_definitions(cluster: Cluster, installation: Installation) -> None:
 
 
 def _end(task: Task) -> Result:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
+
+    record = read_run(task.cluster, task.params["run"])
+    if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
+        # By the work itself, or by somebody else: then it need not have the lease any more.
+        result = _record_end(task, record)
+    else:
+        with working.at_work(task, record) as working_task:
+            result = _record_end(working_task, record)
+    working.give_back(task.cluster, record)
+    return result
+
+
+def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
+    """End the record of a run; one that has ended stays as it is."""
     cluster, name = task.cluster, task.params["run"]
-    record = read_run(cluster, name)
     spec, status = record["spec"], record.get("status") or {}
     failures = [*failures_of(status), *unfinished(spec.get("components") or (), status)]
     if spec.get("prune") and not failures and PRUNE not in (status.get("phases") or {}):
         failures.append("pruning: never started")
-    _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
     ended_before = status.get("state", RUNNING) != RUNNING
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     message = "; ".join(failures)[:LONGEST_MESSAGE]
-    if not failures:
-        write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
-    done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
     if not ended_before:
+        _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
+        if not failures:
+            write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
+        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
         note(cluster, name, done)
-    forget_old_runs(cluster)
+        forget_old_runs(cluster)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {
@@ -291,7 +364,9 @@ DEFINITION = TaskDefinition(
         "deadline": {"type": "float", "default": 0},
         "outlives_playbook": {"type": "bool", "default": False},
         "end": {"type": "bool", "default": False},
+        "nobody_at_work": {"type": "bool", "default": False},
         "interactive_managers": POLICY_SPEC["interactive_managers"],
+        **LEASE_SPEC,
     },
     required_if=[
         ("state", "started", ("plan",)),

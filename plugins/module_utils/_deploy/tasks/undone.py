@@ -23,7 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_rec
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    new_run_name,
     read_run,
     read_runs,
     timestamp,
@@ -58,9 +60,21 @@ WARNED = "warned"
 
 def undone(task: Task) -> Result:
     """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
-    params = task.params
-    if params["phase"]:
+    if task.params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+    if task.check_mode:
+        return _undone(task)
+    return with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
+
+
+def _writing_rights(task: Task) -> set[Right]:
+    """What the writes of undoing have to be allowed."""
+    journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
+    return writing(_rights(journal, task.cluster))
+
+
+def _undone(task: Task) -> Result:
+    params = task.params
     in_the_way = _in_the_way(task.cluster)
     if in_the_way and not task.check_mode:
         raise LifecycleError(in_the_way)

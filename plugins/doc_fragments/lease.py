@@ -1,0 +1,35 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the options that say how a run gets the lease of its cluster."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The fragment C(kyma.lifecycle.lease)."""
+
+    DOCUMENTATION = r"""
+options:
+  lease_wait:
+    description:
+      - Seconds to wait for somebody else who is at work on the cluster, and has its lease.
+      - With V(0) the task fails as soon as he is seen at work, which takes some seconds. Who is seen doing
+        nothing for as long as his lease lasts counts as gone, and the lease is taken over.
+    type: float
+    default: 0
+  lease_seconds:
+    description:
+      - How long the lease lasts from each renewal on, and so for how long a run may be silent before another
+        one takes over. It is renewed every ten seconds while a task is at work.
+    type: int
+    default: 45
+  service_account:
+    description:
+      - The ServiceAccount in the namespace C(kyma-lifecycle) by whose tokens a run writes, so that the server
+        itself refuses its writes once another one has taken the lease over.
+      - Where it is not there, may not do what the run needs, or the user gets no token of it, the run writes
+        as the user, and says so. With V("") it always does.
+    type: str
+    default: deployer
+"""

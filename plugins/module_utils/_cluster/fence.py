@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster that is written to only while a run holds its lease."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+
+
+class LeaseLost(ClusterError):
+    """A run no longer has the lease of its cluster, so it may not write any more."""
+
+
+class Holding(Protocol):
+    """The holding of a lease.
+
+    Attributes:
+        is_over: whether nothing is left to do under it.
+    """
+
+    is_over: bool
+
+    @property
+    def lost(self) -> str:
+        """Who has the lease instead, in a sentence; empty as far as is known that it is held."""
+
+    def must_hold(self) -> None:
+        """Raise LeaseLost unless the lease is held for long enough to write."""
+
+
+class FencedCluster(ClusterWrapper):
+    """Another cluster, with every write refused once the lease is lost.
+
+    This alone trusts that our process goes on in time. That the server refuses writes, too, takes an inner
+    cluster whose writes are made by the run's own token; see :class:`~.cluster.WriteTerms`.
+    """
+
+    def __init__(self, inner: Cluster, holding: Holding) -> None:
+        super().__init__(inner)
+        self._holding = holding
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        if call.writes:
+            self._holding.must_hold()
+        return ask()
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        return ask()

@@ -1,0 +1,244 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Getting the lease of a cluster: at once, after waiting for who has it, or from a holder that is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+    Forbidden,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+    API_VERSION,
+    KIND,
+    NAME,
+    NAMESPACE,
+    Holder,
+    Lease,
+    Sighting,
+    Standing,
+    sighted,
+    taken,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
+    REFUSED_AFTER_SECONDS,
+    Fence,
+    Raised,
+    evict_others,
+    fenced,
+    lower_fence,
+    raise_fence,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+MADE_LABEL = "app.kubernetes.io/managed-by"
+"""Of our namespace, where it is we who have made it."""
+LOOK_SECONDS = 1.0
+"""How often whoever waits looks at the lease."""
+TELL_SECONDS = 30.0
+"""How often whoever waits tells so."""
+
+
+class LeaseHeld(LifecycleError):
+    """Somebody else has the lease, and one does not want to wait for him any longer."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What somebody wants the lease for.
+
+    Attributes:
+        holder: who.
+        seconds: how long the lease shall last from each renewal on.
+        wait: how many seconds to wait for somebody who is at work.
+        account: the ServiceAccount by which to write, or empty.
+        rights: what it has to be allowed.
+    """
+
+    holder: Holder
+    seconds: int
+    wait: float
+    account: str
+    rights: Collection[Right] = ()
+
+
+class Won(NamedTuple):
+    """A lease that is ours.
+
+    Attributes:
+        tenure: the holding of it.
+        fence: what keeps us from writing without it.
+        cluster: to write to from now on.
+        is_first: whether nobody else was at work meanwhile, so that a plan from before may still hold.
+    """
+
+    tenure: Tenure
+    fence: Fence
+    cluster: Cluster
+    is_first: bool
+
+
+class Acquisition:
+    """One attempt to get the lease, which may take its time.
+
+    Args:
+        cluster: the live one.
+        claim: what for.
+        tell: gets what a person should know while it waits: a state and a sentence.
+        cancelled: whether to stop waiting.
+        clock, sleep: for tests.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        claim: Claim,
+        tell: Callable[[str, str], None],
+        cancelled: Callable[[], bool],
+        *,
+        clock: Callable[[], float] = boot_clock,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._cluster = cluster
+        self._claim = claim
+        self._tell = tell
+        self._cancelled = cancelled
+        self._clock = clock
+        self._sleep = sleep
+        self._raised: Raised | None = None
+
+    def acquire(self, lease: Lease | None = None) -> Won:
+        """Get the lease.
+
+        Args:
+            lease: as it was just read, if it was.
+
+        Raises:
+            LeaseHeld: somebody is at work for longer than one wants to wait.
+            LifecycleError: it was cancelled, or the server does not answer.
+        """
+        try:
+            return self._acquire(lease or read_lease(self._cluster))
+        except BaseException:
+            if self._raised:
+                lower_fence(self._cluster, self._raised.fence)
+            raise
+
+    def _acquire(self, lease: Lease) -> Won:
+        begun = self._clock()
+        seen = sighted(None, lease, begun)
+        is_first = True
+        while True:
+            standing = seen.standing(self._clock())
+            if standing is Standing.HELD:
+                is_first = False
+                self._wait_a_little(seen, begun)
+            else:
+                tenure = self._take(seen.lease)
+                if tenure is not None:
+                    return self._won(tenure, seen, is_first)
+                is_first = False
+            seen = sighted(seen, read_lease(self._cluster), self._clock())
+
+    def _wait_a_little(self, seen: Sighting, begun: float) -> None:
+        if self._cancelled():
+            raise LifecycleError(f"cancelled while it waited for {seen.lease}, who has the lease")
+        waited = self._clock() - begun
+        if seen.is_alive and waited >= self._claim.wait:
+            raise LeaseHeld(
+                f"somebody is at work on this cluster: {seen.lease} has its lease, and renewed it while this"
+                f" one waited for {waited:.0f} s. Run the playbook again when that has ended, or have it wait"
+                " with kyma_lease_wait=<seconds>"
+            )
+        if waited % TELL_SECONDS < LOOK_SECONDS:
+            how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"
+            gone = f"taken over once it was silent for {seen.lease.seconds:.0f} s"
+            self._tell("waiting", f"for {seen.lease}, who has the lease: {how}, or {gone}")
+        self._sleep(min(LOOK_SECONDS, seen.lease.seconds / 4))
+
+    def _take(self, before: Lease) -> Tenure | None:
+        """Take a lease that is free, or was given up; None where somebody was quicker."""
+        claim = self._claim
+        self._raised = self._raised or self._prepare()
+        begun = self._clock()
+        spec = taken(before, claim.holder, claim.seconds, datetime.now(UTC))
+        try:
+            self._write(before, spec)
+        except Conflict:
+            return None
+        return Tenure(
+            self._cluster,
+            claim.holder.identity,
+            before.epoch + 1,
+            claim.seconds,
+            until=begun + claim.seconds,
+            clock=self._clock,
+        )
+
+    def _prepare(self) -> Raised:
+        """Make the fence first: a Secret that is made later might be that of a run that has lost already."""
+        claim = self._claim
+        try:
+            return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
+        except NotFound:
+            # On a cluster that never had any of this.
+            self._bring_namespace()
+            return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
+
+    def _write(self, before: Lease, spec: dict[str, object]) -> None:
+        """Write the lease, if it is still as it was. Raises Conflict where it isn't."""
+        if before.uid:
+            meta = {"uid": before.uid, "resourceVersion": before.resource_version}
+            patch = {"metadata": meta, "spec": spec}
+            try:
+                self._cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, patch)
+            except NotFound as gone:
+                raise Conflict("take the lease", status=409) from gone
+            return
+        meta = {"name": NAME, "namespace": NAMESPACE}
+        lease = {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta, "spec": spec}
+        try:
+            self._cluster.create(lease)
+        except NotFound:
+            self._bring_namespace()
+            self._cluster.create(lease)
+
+    def _bring_namespace(self) -> None:
+        meta = {"name": NAMESPACE, "labels": {MADE_LABEL: FIELD_MANAGER}}
+        self._cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+
+    def _won(self, tenure: Tenure, seen: Sighting, is_first: bool) -> Won:
+        fence, token = self._raised or Raised(Fence())
+        taken_over = bool(seen.lease.holder)
+        if taken_over:
+            try:
+                with tenure.renewed():
+                    fence = replace(fence, note=self._evict(fence, seen.lease) or fence.note)
+            except BaseException:
+                tenure.release()
+                raise
+        cluster = fenced(self._cluster, tenure, fence, token)
+        return Won(tenure, fence, cluster, is_first and not taken_over)
+
+    def _evict(self, own: Fence, gone: Lease) -> str:
+        """Wait until the one before can't write any more; why that isn't certain, or nothing."""
+        self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
+        try:
+            if evict_others(self._cluster, own):
+                self._tell("taking over", f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses its tokens")
+                self._sleep(REFUSED_AFTER_SECONDS)
+        except Forbidden as refusal:
+            return f"{gone} could not be kept from writing, in case it still lives: {refusal.api_message}"
+        return ""

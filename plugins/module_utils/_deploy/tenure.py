@@ -1,0 +1,178 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The holding of a cluster's lease by one process: renewing it, and knowing how long it lasts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Invalid,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+    API_VERSION,
+    KIND,
+    NAME,
+    NAMESPACE,
+    RENEWAL_SECONDS,
+    Lease,
+    holder_of,
+    lease_from,
+    release,
+    renewal,
+)
+
+RETRY_SECONDS = 2.0
+"""After how long a renewal that got no answer is tried again."""
+
+
+def read_lease(cluster: Cluster) -> Lease:
+    """The lease of a cluster; a free one where there is none.
+
+    Raises:
+        ClusterError: it can't be read.
+    """
+    return lease_from(cluster.get(API_VERSION, KIND, NAME, NAMESPACE))
+
+
+class Tenure:
+    """The lease, as long as it is ours. Usable from several threads.
+
+    Args:
+        cluster: the live one, as who we are.
+        holder: our identity in the lease.
+        epoch: of the lease since we have it.
+        seconds: how long it lasts from each renewal on.
+        until: when it ends unless it is renewed, by ``clock``; by default it has to be renewed at once.
+        clock: seconds that only grow; for tests.
+
+    Attributes:
+        is_over: whether nothing is left to do under it.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        holder: str,
+        epoch: int,
+        seconds: float,
+        *,
+        until: float | None = None,
+        clock: Callable[[], float] = boot_clock,
+    ) -> None:
+        self._asking = cluster
+        # A renewal that hangs must not keep us from trying another one.
+        self._cluster = cluster.writing_on(WriteTerms(lambda: RENEWAL_SECONDS))
+        self.holder = holder
+        self.epoch = epoch
+        self.seconds = seconds
+        self.is_over = False
+        self._clock = clock
+        self._until = clock() if until is None else until
+        self._lost = ""
+        self._lock = threading.Lock()
+
+    @property
+    def lost(self) -> str:
+        """Who has the lease instead of us, in a sentence; empty as far as we know that it is ours."""
+        return self._lost
+
+    def seconds_left(self) -> float:
+        """How long it is certainly ours; not above zero where that isn't certain at all."""
+        return 0.0 if self._lost else self._until - self._clock()
+
+    def renew(self) -> None:
+        """Renew it, also where it has expired and nobody has taken it.
+
+        Raises:
+            LeaseLost: it is no longer ours.
+            ClusterError: the server does not answer, or not as it should.
+        """
+        if self._lost:
+            raise LeaseLost(self._lost)
+        # What counts is when it was asked for: whoever watches sees the answer's effect later than that.
+        begun = self._clock()
+        try:
+            patch = renewal(self.holder, self.epoch, datetime.now(UTC))
+            self._cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, patch)
+        except (Invalid, NotFound) as refusal:
+            lease = read_lease(self._asking)
+            if (lease.holder, lease.epoch) == (self.holder, self.epoch):
+                raise
+            self._lost = lost_to(self.holder, lease)
+            raise LeaseLost(self._lost) from refusal
+        self._until = begun + self.seconds
+
+    def must_hold(self) -> None:
+        """See :class:`~.fence.Holding`: renew it here and now where nobody did so in time.
+
+        Raises:
+            LeaseLost: it is no longer ours.
+            ClusterError: whether it is can't be found out.
+        """
+        if self.seconds_left() > self.seconds / 3:
+            return
+        with self._lock:
+            if self.seconds_left() <= self.seconds / 3:
+                self.renew()
+
+    @contextmanager
+    def renewed(self) -> Iterator[None]:
+        """Keep it renewed in here."""
+        ended = threading.Event()
+        thread = threading.Thread(target=self._keep_renewing, args=(ended,), name="lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            # One that waits for an answer does no harm: it is refused once the lease is given back.
+            thread.join(RETRY_SECONDS)
+
+    def _keep_renewing(self, ended: threading.Event) -> None:
+        pause = min(RENEWAL_SECONDS, self.seconds / 4)
+        while not ended.wait(pause):
+            try:
+                self.renew()
+                pause = min(RENEWAL_SECONDS, self.seconds / 4)
+            except LeaseLost:
+                return
+            except ClusterError:
+                # Who writes finds out how long it is still ours.
+                pause = min(RETRY_SECONDS, self.seconds / 4)
+
+    def release(self) -> None:
+        """Give it back, unless it is no longer ours.
+
+        Raises:
+            ClusterError: the server does not answer; the lease then expires by itself.
+        """
+        try:
+            patch = release(self.holder, self.epoch)
+            self._cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, patch)
+        except (Invalid, NotFound):
+            return
+
+
+def lost_to(holder: str, lease: Lease) -> str:
+    """Who has a lease instead of somebody, for a person."""
+    run = holder_of(holder).run
+    if lease.holder:
+        now = f"{lease} has taken it over"
+    elif lease.uid:
+        now = "somebody else had it meanwhile, and has given it back"
+    else:
+        now = f"the Lease {NAMESPACE}/{NAME} was deleted"
+    return (
+        f"{run} has lost the lease of the cluster, so it may write no more: {now}. It was silent too long,"
+        " as its process, its machine or its network stood still; run the playbook again"
+    )

@@ -1,0 +1,163 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Working under a cluster's lease: as a task of a run, or with a lease of one's own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+    API_VERSION,
+    KIND,
+    NAME,
+    NAMESPACE,
+    Holder,
+    Lease,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
+    MADE_LABEL,
+    Acquisition,
+    Claim,
+    Won,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms, remove_objects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
+    Fence,
+    fence_of,
+    fenced,
+    lower_fence,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
+
+NAMESPACE_SECONDS = 60.0
+"""How long a namespace of ours may take to go."""
+
+
+def acquire(task: Task, run: str, rights: Collection[Right], lease: Lease | None = None) -> Won:
+    """Get the lease for a run that begins, as the options of its task say.
+
+    Args:
+        task: that begins it.
+        run: its name.
+        rights: what its writes have to be allowed.
+        lease: as it was just read, if it was.
+
+    Raises:
+        LeaseHeld: somebody is at work.
+        LifecycleError: it was cancelled, or the server does not answer.
+    """
+    params = task.params
+    # The parent is ansible-playbook, where we are in a worker of it, which soon ends.
+    holder = Holder(run, who(), os.getppid())
+    claim = Claim(holder, params["lease_seconds"], params["lease_wait"], params["service_account"], rights)
+    acquisition = Acquisition(
+        task.cluster, claim, lambda state, text: task.progress("run", state, text), task.cancelled
+    )
+    return acquisition.acquire(lease)
+
+
+def lease_record(won: Won) -> dict[str, Any]:
+    """What the record of a run keeps of its lease, so that its tasks can work under it."""
+    tenure = won.tenure
+    kept = {"holder": tenure.holder, "epoch": tenure.epoch, "seconds": tenure.seconds, **asdict(won.fence)}
+    return {key: value for key, value in kept.items() if value}
+
+
+def told_of(fence: Fence) -> str:
+    """What a person should know of a fence; empty where the server alone sees to everything."""
+    if not fence.is_advisory:
+        return fence.note
+    return f"the server would not refuse what this run writes after its lease is lost, as {fence.note}"
+
+
+@contextmanager
+def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
+    """The task, working under the lease of its run, which is kept renewed in here.
+
+    Args:
+        task: some task.
+        record: of its run; one that was begun before there were leases has none.
+
+    Raises:
+        LeaseLost: the run has lost its lease.
+        ClusterError: the server does not answer.
+    """
+    kept = record["spec"].get("lease")
+    if not kept:
+        yield task
+        return
+    tenure = _tenure_of(task.cluster, kept)
+    tenure.renew()
+    fence = fence_of(kept)
+    cluster = fenced(task.cluster, tenure, fence)
+    with tenure.renewed():
+        yield replace(task, cluster=cluster, tenure=tenure)
+    if tenure.is_over:
+        _give_back(task.cluster, tenure, fence)
+
+
+def forget_lease(cluster: Cluster) -> None:
+    """Leave nothing of the lease on a cluster where nothing of ours is left; what goes wrong does no harm.
+
+    Our namespace goes if it is we who have made it: others may have put the deployer's account there.
+    """
+    with suppress(ClusterError):
+        namespace = cluster.get("v1", "Namespace", NAMESPACE)
+        if namespace is None or read_lease(cluster).holder:
+            return
+        if (namespace["metadata"].get("labels") or {}).get(MADE_LABEL) != FIELD_MANAGER:
+            cluster.delete(API_VERSION, KIND, NAME, NAMESPACE)
+            return
+        remove_objects(Terms(cluster, time.monotonic() + NAMESPACE_SECONDS), [Entry("v1", ref_of(namespace))])
+
+
+@contextmanager
+def working(task: Task, won: Won) -> Iterator[Task]:
+    """The task that has got a lease, working under it; it is kept renewed in here."""
+    with won.tenure.renewed():
+        yield replace(task, cluster=won.cluster, tenure=won.tenure)
+
+
+def give_back(cluster: Cluster, record: Mapping[str, Any]) -> None:
+    """Give the lease of a run back, which has ended; what goes wrong with that time mends.
+
+    Args:
+        cluster: the live one, as who we are.
+        record: of the run.
+    """
+    kept = (record.get("spec") or {}).get("lease")
+    if kept:
+        _give_back(cluster, _tenure_of(cluster, kept), fence_of(kept))
+
+
+def give_up(cluster: Cluster, won: Won) -> None:
+    """Give a lease back that came to nothing."""
+    _give_back(cluster, won.tenure, won.fence)
+
+
+def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence) -> None:
+    # First the Secret: whoever gets the lease may then be sure that nobody writes by it.
+    with suppress(ClusterError):
+        lower_fence(cluster, fence)
+    with suppress(ClusterError):
+        tenure.release()
+
+
+def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> Tenure:
+    return Tenure(cluster, str(kept["holder"]), int(kept["epoch"]), float(kept["seconds"]))

@@ -1,0 +1,306 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One at a time: two deployers at once, one that stands still, one whose lease is taken from it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+    API_VERSION,
+    KIND,
+    NAME,
+    NAMESPACE,
+    Holder,
+    Lease,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
+    Acquisition,
+    Claim,
+    Won,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+
+from .conftest import OwnCluster
+from .running import Outcome, Playbook, Running
+from .synthetic import NAMESPACE as SMALL
+from .synthetic import SmallRelease, config_map, marking
+
+pytestmark = pytest.mark.cluster
+
+RECORDS = "lifecycle.kyma-project.io/v1alpha1"
+PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "2"))
+"""How many pairs of deployers start at the same moment."""
+ACCOUNT = "deployer"
+DEPLOYER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+SHORT = 8
+"""Seconds that a lease lasts here."""
+SLOW = marking("Slow", "global", "pre", body="time.sleep(6)")
+
+
+class Deployers:
+    """Two people with a release that is new for each deployment."""
+
+    def __init__(self, playbooks: list[Playbook], cluster: OwnCluster, release: SmallRelease) -> None:
+        self.playbooks = playbooks
+        self.cluster = cluster
+        self.release = release
+        self._round = 0
+        release.component("first", config_map("first", round="0"))
+        release.component("second", config_map("second", round="0"))
+
+    def renew(self) -> str:
+        """Write the release anew; how its first component is to be."""
+        self._round += 1
+        for name in ("first", "second"):
+            self.release.write(name, config_map(name, round=str(self._round)))
+        return str(self._round)
+
+    def deploy(self, who: int, **options: Any) -> Outcome:
+        return self.playbooks[who].deploy(self.release.folder, **options)
+
+    def deployed(self, name: str = "first") -> str:
+        found = self.cluster.api.get("v1", "ConfigMap", name, SMALL)
+        return str(found["data"]["round"]) if found else ""
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs, the oldest first."""
+        found = self.cluster.api.list(RECORDS, "Run").items
+        return sorted(found, key=lambda run: str(run["metadata"]["name"]))
+
+    def lease(self) -> Lease:
+        return read_lease(self.cluster.api)
+
+    def leftovers(self) -> list[str]:
+        """The Secrets of runs that are still there, and who has the lease."""
+        secrets = self.cluster.api.list("v1", "Secret", NAMESPACE).items
+        return [str(one["metadata"]["name"]) for one in secrets] + [self.lease().holder] * bool(
+            self.lease().holder
+        )
+
+
+@pytest.fixture(scope="module")
+def deployers(
+    own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory, small: SmallRelease
+) -> Deployers:
+    folders = [tmp_path_factory.mktemp(name) for name in ("alice", "bob")]
+    playbooks = [Playbook(folder, own_cluster.kubeconfig, own_cluster.audit) for folder in folders]
+    return Deployers(playbooks, own_cluster, small)
+
+
+@pytest.fixture
+def account(own_cluster: OwnCluster) -> Iterator[None]:
+    """The ServiceAccount of the fence, which may do everything."""
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "everything-for-the-deployer"},
+        "roleRef": role,
+        "subjects": [subject],
+    }
+    make_account(own_cluster)
+    own_cluster.api.apply(binding)
+    yield
+    own_cluster.api.delete("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", binding["metadata"]["name"])
+    own_cluster.api.delete("v1", "ServiceAccount", ACCOUNT, NAMESPACE)
+
+
+def make_account(cluster: OwnCluster) -> None:
+    cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    meta = {"name": ACCOUNT, "namespace": NAMESPACE}
+    cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
+
+
+def test_without_a_service_account_a_run_says_that_its_fence_is_advisory(deployers: Deployers) -> None:
+    wanted = deployers.renew()
+    outcome = deployers.deploy(0).succeeded()
+    told = f"as there is no ServiceAccount {NAMESPACE}/{ACCOUNT}"
+    assert told in outcome.text
+    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    assert deployers.runs()[-1]["spec"]["lease"]["note"] == told.removeprefix("as ")
+
+
+def test_what_finds_nothing_to_do_knows_of_no_lease(deployers: Deployers) -> None:
+    before = deployers.lease()
+    outcome = deployers.deploy(0).succeeded()
+    assert [str(one) for one in outcome.requests if NAMESPACE in one.uri or one.persists] == []
+    assert deployers.lease() == before
+
+
+@pytest.mark.usefixtures("account")
+def test_a_run_writes_by_its_own_token_alone(deployers: Deployers) -> None:
+    wanted = deployers.renew()
+    outcome = deployers.deploy(0).succeeded()
+    assert deployers.deployed() == wanted
+    writes = [one for one in outcome.requests if one.persists and "kyma" in one.uri]
+    others = {one.target for one in writes if one.user != DEPLOYER}
+    run = deployers.runs()[-1]["metadata"]["name"]
+    assert others == {
+        f"secrets {NAMESPACE}",
+        f"secrets {NAMESPACE}/run-{run}",
+        f"serviceaccounts {NAMESPACE}/{ACCOUNT}",
+        f"leases {NAMESPACE}/{NAME}",
+    } or others == {
+        f"secrets {NAMESPACE}/run-{run}",
+        f"serviceaccounts {NAMESPACE}/{ACCOUNT}",
+        f"leases {NAMESPACE}/{NAME}",
+    }
+    assert deployers.leftovers() == []
+
+
+def test_an_account_that_may_too_little_is_not_used(deployers: Deployers) -> None:
+    make_account(deployers.cluster)
+    wanted = deployers.renew()
+    outcome = deployers.deploy(0).succeeded()
+    assert f"the ServiceAccount {NAMESPACE}/{ACCOUNT} lacks rights that this run needs: " in outcome.text
+    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    deployers.cluster.api.delete("v1", "ServiceAccount", ACCOUNT, NAMESPACE)
+
+
+@pytest.mark.parametrize("pair", range(PAIRS))
+def test_of_two_at_the_same_moment_one_works_and_both_finish(deployers: Deployers, pair: int) -> None:
+    del pair
+    wanted, before = deployers.renew(), len(deployers.runs())
+    start = threading.Barrier(2)
+
+    def deploy(who: int) -> Outcome:
+        start.wait()
+        return deployers.deploy(who, lease_wait=120)
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(deploy, (0, 1)))
+    for outcome in outcomes:
+        outcome.succeeded()
+    assert (deployers.deployed("first"), deployers.deployed("second")) == (wanted, wanted)
+    assert len(deployers.runs()) == before + 1, [outcome.text for outcome in outcomes]
+    assert deployers.leftovers() == []
+
+
+def test_who_does_not_want_to_wait_is_told_who_is_at_work(deployers: Deployers) -> None:
+    deployers.renew()
+    deployers.playbooks[0].migration("slow", SLOW.replace("time.sleep(6)", "time.sleep(20)"))
+    texts: list[str] = []
+
+    def meanwhile(line: str, _running: Running) -> None:
+        if "running" in line and "global/slow" in line and not texts:
+            texts.append(deployers.deploy(1).failed().text)
+
+    deployers.deploy(0, watch=meanwhile).succeeded()
+    run = deployers.runs()[-1]
+    assert f"{run['metadata']['name']} of {run['spec']['startedBy']} (process " in texts[0]
+    assert "has its lease, and renewed it while" in texts[0]
+    assert forget_mark(deployers)
+
+
+def forget_mark(deployers: Deployers) -> bool:
+    """Have the slow migration be needed again."""
+    return deployers.cluster.api.delete("v1", "ConfigMap", "global-pre-slow", "default")
+
+
+def processes_of(playbook: Playbook) -> list[int]:
+    mark = f"KYMA_TEST_RECORD={playbook.folder}/".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.usefixtures("account")
+def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Deployers) -> None:
+    wanted = deployers.renew()
+    alice = deployers.playbooks[0]
+    alice.migration("slow", SLOW)
+    second: list[Outcome] = []
+
+    def meanwhile(line: str, _running: Running) -> None:
+        if "running" in line and "global/slow" in line and not second:
+            stopped = processes_of(alice)
+            for process in stopped:
+                os.kill(process, signal.SIGSTOP)
+            try:
+                second.append(deployers.deploy(1))
+            finally:
+                for process in stopped:
+                    os.kill(process, signal.SIGCONT)
+
+    first = deployers.deploy(0, lease_seconds=SHORT, watch=meanwhile).failed()
+    second[0].succeeded()
+    assert "has lost the lease of the cluster, so it may write no more: " in first.text
+    assert "taking over (from " in second[0].text
+    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    # What she was at when she was stopped came to no effect afterwards: he had no such migration.
+    assert not forget_mark(deployers)
+    older, newer = deployers.runs()[-2:]
+    assert (older["status"]["state"], newer["status"]["state"]) == ("cancelled", "succeeded")
+    assert newer["metadata"]["name"] in older["status"]["cancelled"]
+
+
+@pytest.mark.usefixtures("account")
+def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_says_who_has_it(deployers: Deployers) -> None:
+    before = deployers.deployed()
+    deployers.renew()
+    alice = deployers.playbooks[0]
+    alice.migration("slow", SLOW)
+    bob = Holder("b", "bob@laptop", 8)
+
+    def meanwhile(line: str, _running: Running) -> None:
+        if "running" in line and "global/slow" in line:
+            epoch = deployers.lease().epoch
+            spec = {"holderIdentity": bob.identity, "leaseTransitions": epoch + 1}
+            deployers.cluster.api.patch(API_VERSION, KIND, NAME, NAMESPACE, {"spec": spec})
+
+    outcome = deployers.deploy(0, lease_seconds=SHORT, watch=meanwhile).failed()
+    assert "b of bob@laptop (process 8)" in outcome.text
+    assert deployers.deployed() == before
+    assert deployers.lease().holder == bob.identity
+    # He is silent, so that the next one goes on by itself.
+    wanted = deployers.renew()
+    deployers.deploy(1).succeeded()
+    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+
+
+def won(cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep) -> Won:
+    claim = Claim(holder, 2, 0, ACCOUNT, (Right("patch", "", "configmaps"),))
+    return Acquisition(cluster.api, claim, lambda *_told: None, lambda: False, sleep=sleep).acquire()
+
+
+@pytest.mark.usefixtures("account")
+def test_the_server_refuses_whom_the_lease_was_taken_from_whatever_its_client_believes(
+    deployers: Deployers,
+) -> None:
+    cluster = deployers.cluster
+    mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mark", "namespace": "default"}}
+    alice = won(cluster, Holder("a", "alice@bastion", 7))
+    alice.cluster.apply({**mark, "data": {"by": "alice"}})
+    bob = won(cluster, Holder("b", "bob@laptop", 8))
+    with bob.tenure.renewed():
+        bob.cluster.apply({**mark, "data": {"by": "bob"}}, force=True)
+        alice.tenure._until = float("inf")
+        with (
+            cluster.audit.recorded() as requests,
+            pytest.raises(LeaseLost, match=r"b of bob@laptop \(process 8\)"),
+        ):
+            alice.cluster.apply({**mark, "data": {"by": "alice"}}, force=True)
+    [refused] = [one for one in requests if one.target == "configmaps default/mark"]
+    assert refused.status == 401
+    found = cluster.api.get("v1", "ConfigMap", "mark", "default")
+    assert found is not None
+    assert found["data"] == {"by": "bob"}
+    bob.tenure.release()
