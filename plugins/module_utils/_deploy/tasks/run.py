@@ -147,7 +147,7 @@ def _begin(task: Task) -> Result:
     if not seen.lease.holder and seen.basis != plan["basis"]:
         return _outdated(task)
     name = new_run_name()
-    won = working.acquire(task, name, [Right(*right) for right in plan["rights"]], seen.lease)
+    won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.lease)
     try:
         if not won.is_first:
             # What the plan saw may have been in the middle of a change.
