@@ -6,9 +6,23 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 
 def boot_clock() -> float:
     """Seconds that only grow, also while the machine sleeps, which ``time.monotonic`` does not count."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+def boot_clock_id() -> str:
+    """Which clock :func:`boot_clock` is here: processes where this is the same read the same clock.
+
+    Empty where that can't be told: the clock starts anew with each boot, and a time namespace may set it off
+    (``time_namespaces(7)``).
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/time').readlink()}"
+    except OSError:
+        return ""

@@ -35,10 +35,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
     REFUSED_AFTER_SECONDS,
     Fence,
     Raised,
+    advisory,
     evict_others,
     fenced,
     lower_fence,
     raise_fence,
+    why_no_fence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -65,6 +67,7 @@ class Claim:
         wait: how many seconds to wait for somebody who is at work.
         account: the ServiceAccount by which to write, or empty.
         rights: what it has to be allowed.
+        no_fence: why there can be no fence; empty where there may be one, None where nobody has looked.
     """
 
     holder: Holder
@@ -72,6 +75,7 @@ class Claim:
     wait: float
     account: str
     rights: Collection[Right] = ()
+    no_fence: str | None = None
 
 
 class Won(NamedTuple):
@@ -190,6 +194,11 @@ class Acquisition:
     def _prepare(self) -> Raised:
         """Make the fence first: a Secret that is made later might be that of a run that has lost already."""
         claim = self._claim
+        no_fence = claim.no_fence
+        if no_fence is None:
+            no_fence = why_no_fence(self._cluster, claim.account)
+        if no_fence:
+            return advisory(no_fence)
         try:
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
         except NotFound:

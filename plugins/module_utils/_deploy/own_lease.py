@@ -14,7 +14,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import Won
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import acquire, give_up, told_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
+    acquire,
+    give_up,
+    look_before,
+    told_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 
@@ -102,7 +107,7 @@ class _OwnLease:
         task = self._task
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
-        won = acquire(task, self._run, self._rights() if self._rights else ())
+        won = acquire(task, self._run, self._rights() if self._rights else (), look_before(task))
         self._stack.callback(give_up, task.cluster, won)
         self._stack.enter_context(won.tenure.renewed())
         told = told_of(won.fence) if self._rights else ""

@@ -146,31 +146,39 @@ class Raised(NamedTuple):
     token: RunToken | None = None
 
 
+def why_no_fence(cluster: Cluster, account: str) -> str:
+    """Why there can be no fence, as far as one look at the account tells; empty where there may be one.
+
+    Raises:
+        ClusterError: the server does not answer.
+    """
+    if not account:
+        return "no service account is named for it"
+    try:
+        found = cluster.get("v1", "ServiceAccount", account, NAMESPACE)
+    except Forbidden:
+        # Who may not look at it may be allowed to use it.
+        return ""
+    return "" if found else f"there is no ServiceAccount {NAMESPACE}/{account}"
+
+
 def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Right]) -> Raised:
     """Make the fence of a run that is about to begin.
 
     Args:
         cluster: the live one, as who we are.
         run: its name.
-        account: the ServiceAccount to write by; empty where the user wants no fence.
+        account: the ServiceAccount to write by.
         rights: what the run has to be allowed.
 
     Raises:
         ClusterError: the server does not answer, or our namespace is not there.
     """
-    if not account:
-        return _advisory("no service account is named for it")
     named = f"{NAMESPACE}/{account}"
-    try:
-        if cluster.get("v1", "ServiceAccount", account, NAMESPACE) is None:
-            return _advisory(f"there is no ServiceAccount {named}")
-    except Forbidden:
-        # Who may not look at it may be allowed to use it.
-        pass
     try:
         secret = cluster.create(secret_for(run))
     except Forbidden as refusal:
-        return _advisory(f"the user may not make it: {refusal.api_message}")
+        return advisory(f"the user may not make it: {refusal.api_message}")
     fence = Fence(account, secret["metadata"]["name"], secret["metadata"]["uid"])
     try:
         token = RunToken(cluster, fence)
@@ -186,11 +194,12 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
     if missing:
         lower_fence(cluster, fence)
         more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
-        return _advisory(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
+        return advisory(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
     return Raised(fence, token)
 
 
-def _advisory(why: str) -> Raised:
+def advisory(why: str) -> Raised:
+    """What a run has instead of a fence."""
     return Raised(Fence(note=why))
 
 

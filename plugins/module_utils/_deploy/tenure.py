@@ -125,9 +125,14 @@ class Tenure:
             if self.seconds_left() <= self.seconds / 3:
                 self.renew()
 
+    @property
+    def until(self) -> float:
+        """When it ends unless it is renewed, by its clock."""
+        return self._until
+
     @contextmanager
     def renewed(self) -> Iterator[None]:
-        """Keep it renewed in here."""
+        """Keep it renewed in here; for what soon ends that takes no request."""
         ended = threading.Event()
         thread = threading.Thread(target=self._keep_renewing, args=(ended,), name="lease", daemon=True)
         thread.start()
@@ -139,11 +144,13 @@ class Tenure:
             thread.join(RETRY_SECONDS)
 
     def _keep_renewing(self, ended: threading.Event) -> None:
-        pause = min(RENEWAL_SECONDS, self.seconds / 4)
-        while not ended.wait(pause):
+        regular = min(RENEWAL_SECONDS, self.seconds / 4)
+        # Whoever had it before us in this run may have renewed it some time ago.
+        pause = self.seconds_left() - self.seconds + regular
+        while not ended.wait(max(pause, 0.0)):
             try:
                 self.renew()
-                pause = min(RENEWAL_SECONDS, self.seconds / 4)
+                pause = regular
             except LeaseLost:
                 return
             except ClusterError:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock_id
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
     Cluster,
@@ -40,8 +41,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
     fence_of,
     fenced,
     lower_fence,
+    why_no_fence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 
@@ -49,14 +52,37 @@ NAMESPACE_SECONDS = 60.0
 """How long a namespace of ours may take to go."""
 
 
-def acquire(task: Task, run: str, rights: Collection[Right], lease: Lease | None = None) -> Won:
+class Before(NamedTuple):
+    """What one has to know before one gets a lease.
+
+    Attributes:
+        lease: as it was just read.
+        no_fence: see :class:`~.leasing.Claim`.
+    """
+
+    lease: Lease
+    no_fence: str
+
+
+def look_before(task: Task) -> Before:
+    """Look at what one has to know before one gets a lease.
+
+    Raises:
+        ClusterError: the server does not answer.
+    """
+    account = task.params["service_account"]
+    reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: why_no_fence(cluster, account)]
+    return Before(*side_by_side(lambda read: read(task.cluster), reads))
+
+
+def acquire(task: Task, run: str, rights: Collection[Right], before: Before) -> Won:
     """Get the lease for a run that begins, as the options of its task say.
 
     Args:
         task: that begins it.
         run: its name.
         rights: what its writes have to be allowed.
-        lease: as it was just read, if it was.
+        before: what was just read.
 
     Raises:
         LeaseHeld: somebody is at work.
@@ -65,17 +91,31 @@ def acquire(task: Task, run: str, rights: Collection[Right], lease: Lease | None
     params = task.params
     # The parent is ansible-playbook, where we are in a worker of it, which soon ends.
     holder = Holder(run, who(), os.getppid())
-    claim = Claim(holder, params["lease_seconds"], params["lease_wait"], params["service_account"], rights)
+    claim = Claim(
+        holder,
+        params["lease_seconds"],
+        params["lease_wait"],
+        params["service_account"],
+        rights,
+        before.no_fence,
+    )
     acquisition = Acquisition(
         task.cluster, claim, lambda state, text: task.progress("run", state, text), task.cancelled
     )
-    return acquisition.acquire(lease)
+    return acquisition.acquire(before.lease)
 
 
 def lease_record(won: Won) -> dict[str, Any]:
     """What the record of a run keeps of its lease, so that its tasks can work under it."""
     tenure = won.tenure
-    kept = {"holder": tenure.holder, "epoch": tenure.epoch, "seconds": tenure.seconds, **asdict(won.fence)}
+    kept = {
+        "holder": tenure.holder,
+        "epoch": tenure.epoch,
+        "seconds": tenure.seconds,
+        "until": tenure.until,
+        "clock": boot_clock_id(),
+        **asdict(won.fence),
+    }
     return {key: value for key, value in kept.items() if value}
 
 
@@ -103,7 +143,8 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         yield task
         return
     tenure = _tenure_of(task.cluster, kept)
-    tenure.renew()
+    # A request only where it was not renewed for long, or on a machine where nobody knows that.
+    tenure.must_hold()
     fence = fence_of(kept)
     cluster = fenced(task.cluster, tenure, fence)
     with tenure.renewed():
@@ -160,4 +201,6 @@ def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence) -> None:
 
 
 def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> Tenure:
-    return Tenure(cluster, str(kept["holder"]), int(kept["epoch"]), float(kept["seconds"]))
+    clock = boot_clock_id()
+    until = float(kept["until"]) if clock and kept.get("clock") == clock else None
+    return Tenure(cluster, str(kept["holder"]), int(kept["epoch"]), float(kept["seconds"]), until=until)

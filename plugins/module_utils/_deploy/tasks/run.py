@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,7 +73,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretol
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import Lease
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import Before
 
 SECONDS_TO_SERVE = 60.0
 
@@ -141,13 +141,13 @@ def _begin(task: Task) -> Result:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 
     task.progress("run", "starting", f"Kyma {plan['version']}")
-    seen = _look(task.cluster)
+    seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    if not seen.lease.holder and seen.basis != plan["basis"]:
+    if not seen.before.lease.holder and seen.basis != plan["basis"]:
         return _outdated(task)
     name = new_run_name()
-    won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.lease)
+    won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
     try:
         if not won.is_first:
             # What the plan saw may have been in the middle of a change.
@@ -214,17 +214,19 @@ class _Seen(NamedTuple):
 
     installation: Installation
     basis: str
-    lease: Lease
+    before: Before
 
 
-def _look(cluster: Cluster) -> _Seen:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+def _look(task: Task) -> _Seen:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import look_before
 
-    found: list[Any] = side_by_side(
-        lambda read: read(cluster), [read_installation, read_inventories, read_lease]
-    )
-    installation, inventories, lease = found
-    return _Seen(installation, basis_of(installation, inventories.values()), lease)
+    reads: list[Callable[[], Any]] = [
+        lambda: look_before(task),
+        lambda: read_installation(task.cluster),
+        lambda: read_inventories(task.cluster),
+    ]
+    before, installation, inventories = side_by_side(lambda read: read(), reads)
+    return _Seen(installation, basis_of(installation, inventories.values()), before)
 
 
 def _outdated(task: Task, *, waited: bool = False) -> Result:
