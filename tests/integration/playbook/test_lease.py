@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -148,15 +149,24 @@ def test_a_run_writes_by_its_own_token_alone(deployers: Deployers) -> None:
     writes = [one for one in outcome.requests if one.persists and "kyma" in one.uri]
     others = {one.target for one in writes if one.user != DEPLOYER}
     run = deployers.runs()[-1]["metadata"]["name"]
-    assert others == {
-        f"secrets {NAMESPACE}",
-        f"secrets {NAMESPACE}/run-{run}",
-        f"serviceaccounts {NAMESPACE}/{ACCOUNT}",
-        f"leases {NAMESPACE}/{NAME}",
-    } or others == {
-        f"secrets {NAMESPACE}/run-{run}",
-        f"serviceaccounts {NAMESPACE}/{ACCOUNT}",
-        f"leases {NAMESPACE}/{NAME}",
+    secret, account = f"secrets {NAMESPACE}/run-{run}", f"serviceaccounts {NAMESPACE}/{ACCOUNT}"
+    lease = f"leases {NAMESPACE}/{NAME}"
+    assert others - {f"secrets {NAMESPACE}"} == {secret, account, lease}
+    kinds = ("leases", "secrets", "serviceaccounts", "selfsubjectrulesreviews")
+    spent = Counter(
+        f"{one.verb} {one.target.partition(' ')[0]}"
+        for one in outcome.requests
+        if one.target.partition(" ")[0] in kinds and "kyma" in one.uri
+    )
+    assert spent == {
+        "get leases": 1,
+        "get serviceaccounts": 1,
+        "create secrets": 1,
+        # A token for each process that writes.
+        "create serviceaccounts": 3,
+        "create selfsubjectrulesreviews": 1,
+        "patch leases": 2,
+        "delete secrets": 1,
     }
     assert deployers.leftovers() == []
 

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
@@ -477,6 +479,19 @@ def test_the_thread_keeps_it_renewed() -> None:
         time.sleep(0.6)
         assert tenure.seconds_left() > 0
     assert read_lease(cluster).renewed > first
+
+
+@pytest.mark.parametrize(("left", "asks"), [(45, False), (36, False), (34, True)])
+def test_whoever_goes_on_with_a_lease_renews_it_when_its_last_renewal_is_old(
+    left: float, *, asks: bool
+) -> None:
+    cluster = MemoryCluster()
+    won = acquire(cluster, claim())
+    tenure = Tenure(cluster, ALICE.identity, won.tenure.epoch, 45, until=boot_clock() + left)
+    renewed = threading.Event()
+    cluster.on_write(lambda _cluster, _event: renewed.set())
+    with tenure.renewed():
+        assert renewed.wait(5 if asks else 0.3) is asks
 
 
 # What a token is allowed.
