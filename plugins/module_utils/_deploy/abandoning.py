@@ -11,9 +11,6 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 
-_RAN = ("done", "warned", "failed", "cancelled")
-"""How migrations end that may have written something."""
-
 
 def what_stays(
     installation: Installation, inventories: Mapping[str, Inventory], runs: Iterable[Mapping[str, Any]]
@@ -40,7 +37,7 @@ def what_stays(
             continue
         status = run.get("status") or {}
         for id_, outcome in (status.get("migrations") or {}).items():
-            if outcome.get("state") in _RAN and outcome.get("wrote"):
+            if outcome.get("wrote"):
                 migrated.setdefault(id_, run["metadata"]["name"])
         for name, outcome in (status.get("components") or {}).items():
             replaced[name] = replaced.get(name, 0) + outcome.get("replaced", 0)

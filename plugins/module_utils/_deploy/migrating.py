@@ -16,7 +16,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Setting
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    CheckResult,
+    Outcome,
+    Setting,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, MigrationSet, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -95,6 +99,10 @@ class Migrating:
     def journaled(self, journal: Journal | None) -> Migrating:
         """The same, and what they write is kept, so that it can be undone."""
         return replace(self, setting=replace(self.setting, journal=journal))
+
+    def noted(self, cluster: Cluster, run: str) -> Migrating:
+        """The same, and the record of their run says of each that it is at work before it writes anything."""
+        return replace(self, setting=replace(self.setting, intend=partial(_note_intent, cluster, run)))
 
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
@@ -184,7 +192,15 @@ class Migrating:
         """Run migrations of one component and phase; on an overlay they are only rehearsed."""
         setting = self.setting
         if overlay is not None:
-            setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent, journal=None)
+            # With nothing that is kept.
+            setting = replace(
+                setting,
+                cluster=overlay,
+                rehearsal=True,
+                progress=_silent,
+                journal=None,
+                intend=_forget_intent,
+            )
         return [outcome.as_result() for outcome in engine.run(migrations, setting)]
 
     def cancelled(self) -> bool:
@@ -229,6 +245,16 @@ def planned(result: CheckResult) -> MigrationPlan:
         slow=result.slow,
         requests=result.requests,
     )
+
+
+def _note_intent(cluster: Cluster, run: str, intent: Outcome) -> None:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
+
+    note(cluster, run, {"migrations": {intent.id: intent.as_result()}})
+
+
+def _forget_intent(intent: Outcome) -> None:
+    """What is only rehearsed is not recorded."""
 
 
 def _silent(subject: str, state: str, detail: str = "") -> None:

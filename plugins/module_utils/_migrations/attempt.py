@@ -34,6 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     FAILED,
     NEEDED,
     NOT_NEEDED,
+    RUNNING,
     SLOW_SECONDS,
     TIMEOUT,
     WARNED,
@@ -149,7 +150,8 @@ class Attempt:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
-        self._setting.progress(self.id, "running", self._evidence)
+        self._setting.progress(self.id, RUNNING, self._evidence)
+        self._setting.intend(self._as_outcome(RUNNING, wrote=True))
         self._next(RUN, read_only=False)
         self._wrote = True
         migration.run(self._context())
@@ -217,21 +219,32 @@ class Attempt:
             self._gate.shut()
             if error and state not in (CANCELLED, DONE) and self._class.on_failure == "warn":
                 state = WARNED
-            self.outcome = Outcome(
-                id=self.id,
-                component=self._class.component,
-                phase=str(self._class.phase),
-                state=state,
-                verdict=self._verdict,
-                evidence=self._evidence,
+            self.outcome = self._as_outcome(
+                state,
+                wrote=self._wrote,
                 error=self._redactor.clean(error),
                 seconds=seconds,
-                requests=sum(self._meter.calls.values()) - self._meter.calls["resource"],
                 slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
-                warnings=tuple(self._warnings),
-                wrote=self._wrote,
             )
         self._on_end()
+
+    def _as_outcome(
+        self, state: str, *, wrote: bool, error: str = "", seconds: float = 0.0, slow: bool = False
+    ) -> Outcome:
+        return Outcome(
+            id=self.id,
+            component=self._class.component,
+            phase=str(self._class.phase),
+            state=state,
+            verdict=self._verdict,
+            evidence=self._evidence,
+            error=error,
+            seconds=seconds,
+            requests=sum(self._meter.calls.values()) - self._meter.calls["resource"],
+            slow=slow,
+            warnings=tuple(self._warnings),
+            wrote=wrote,
+        )
 
     def _context(self) -> Context:
         setting, gate = self._setting, self._gate

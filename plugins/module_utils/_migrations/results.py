@@ -22,6 +22,9 @@ NOT_NEEDED = "not_needed"
 BLOCKED = "blocked"
 """Verdicts; the last two are also what may come of a run."""
 
+RUNNING = "running"
+"""The state from before the first write on until there is an outcome; it stays where the run was killed."""
+
 DONE = "done"
 FAILED = "failed"
 WARNED = "warned"
@@ -68,6 +71,7 @@ class Setting:
         grace: seconds that what is in flight gets after a cancellation.
         foretold: what the plan said of those that a run is held to, by id; empty where there is no plan.
         journal: where what they write is kept, so that it can be undone; None where it isn't.
+        intend: keeps that one is about to write; what it raises fails the migration before it has written.
     """
 
     cluster: Cluster
@@ -84,6 +88,7 @@ class Setting:
     grace: float = GRACE
     foretold: Foretold = field(default_factory=dict)
     journal: Journal | None = None
+    intend: Callable[[Outcome], None] = lambda _intent: None
 
 
 @dataclass(frozen=True)
@@ -127,9 +132,10 @@ class Outcome:
         id: e.g. ``logging/grow-loki-volume``.
         component: the component it belongs to, or ``global``.
         phase: ``pre`` or ``post``.
-        state: ``done``, ``not_needed``, ``blocked``, ``failed``, ``timeout``, ``cancelled``, ``skipped`` (one
-            that must be done before was not), or ``warned``: done with a warning, or failed where
-            ``on_failure`` is ``warn`` (then there is an ``error``).
+        state: ``running`` from before its first write on; then ``done``, ``not_needed``, ``blocked``,
+            ``failed``, ``timeout``, ``cancelled``, ``skipped`` (one that must be done before was not), or
+            ``warned``: done with a warning, or failed where ``on_failure`` is ``warn`` (then there is an
+            ``error``).
         verdict: what its check said at first, or empty if it said nothing.
         evidence: what in the cluster led to it.
         error: what failed, why, and what to do; empty where it succeeded.

@@ -126,6 +126,37 @@ def memory(someone: Deployer) -> MemoryCluster:
 # All goes well.
 
 
+def test_a_migration_is_recorded_as_running_before_its_first_write() -> None:
+    ledger = Ledger()
+    migrations = every_phase(ledger)
+    someone = deployer(kyma(), *migrations)
+    noted: dict[str, dict[str, Any]] = {}
+    for one in migrations:
+
+        def look(_ctx: Context, migration: str = one.id()) -> None:
+            noted[migration] = dict(someone.record()["status"]["migrations"][migration])
+
+        ledger.wrong[one.id()] = look
+    someone.deploy()
+    assert set(noted) == {one.id() for one in migrations}
+    assert {(one["state"], one["wrote"], one["evidence"]) for one in noted.values()} == {
+        ("running", True, "it was not done yet")
+    }
+    ended = someone.record()["status"]["migrations"].values()
+    assert {(one["state"], one["wrote"]) for one in ended} == {("done", True)}
+
+
+def test_a_migration_whose_beginning_can_not_be_recorded_writes_nothing() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.PRE))
+    memory(someone).fail_when(
+        lambda one: (one.verb, one.ref.kind) == ("patch", "Run"), Unreachable("no answer"), times=1
+    )
+    ended = someone.deploy()
+    assert (ledger.ran, ended["state"]) == ([], "failed")
+    assert "migration global/pre-step: no answer" in ended["failures"]
+
+
 def test_a_first_deployment_ends_with_everything_there_and_recorded() -> None:
     someone = deployer(kyma())
     ended = someone.deploy()

@@ -83,7 +83,8 @@ class _Deployment:
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         migrating = Migrating.usable(task).as_planned(self._record)
         journal = journal_of(task.cluster, self._record)
-        self._migrating = migrating.over(self._desired.components, release).journaled(journal)
+        migrating = migrating.over(self._desired.components, release).journaled(journal)
+        self._migrating = migrating.noted(task.cluster, self._run) if self._run else migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,

@@ -118,6 +118,8 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     overlay = _overlay(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
     migrating = migrating_of(task, overlay or task.cluster).as_planned(record).journaled(journal)
+    if recorded:
+        migrating = migrating.noted(task.cluster, params["run"])
     wanted = chosen(migrating, params, tuple(params["ids"] or ()))
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)

@@ -1,0 +1,248 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cases 3 to 6: two deployers at once, one that stands still, clocks that are off, a plan from before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+
+from tests.integration.playbook.audit import AuditLog
+from tests.integration.playbook.running import Outcome, Playbook
+
+from . import world as worlds
+from .fault import NOTHING, Fault, Request
+from .shop import given, migrations
+from .world import PATIENCE, World
+
+pytestmark = pytest.mark.cluster
+
+PAIRS, FEW = 20, 3
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
+ACCOUNT = {"name": "deployer", "namespace": NAMESPACE}
+ROLES = "rbac.authorization.k8s.io"
+OFF_SECONDS = 600
+CLOCK = """
+# Python imports this before all else.
+import datetime
+import time
+
+OFF = {seconds}
+real_datetime, real_time = datetime.datetime, time.time
+
+
+class Instances(type):
+    def __instancecheck__(cls, one):
+        return isinstance(one, real_datetime)
+
+
+class OffDatetime(real_datetime, metaclass=Instances):
+    @classmethod
+    def now(cls, tz=None):
+        return real_datetime.now(tz) + datetime.timedelta(seconds=OFF)
+
+
+datetime.datetime = OffDatetime
+time.time = lambda: real_time() + OFF
+"""
+
+
+T = TypeVar("T", bound=Playbook)
+
+
+class OffPlaybook(Playbook):
+    """Runs the playbook by a clock that is off, like that of another machine.
+
+    Attributes:
+        seconds: how far.
+    """
+
+    seconds = 0
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """See Playbook."""
+        (self.folder / "sitecustomize.py").write_text(CLOCK.format(seconds=self.seconds))
+        return {**super().environment, "PYTHONPATH": str(self.folder)}
+
+
+class Pair:
+    """Two deployers of one world."""
+
+    def __init__(self, world: World, *playbooks: Playbook) -> None:
+        self.world = world
+        self.playbooks = playbooks
+
+    def deploy(self, who: int, *arguments: str, **variables: Any) -> Outcome:
+        """Have one of them deploy what the shop consists of now."""
+        shop = self.world.shop
+        words = ("-e", given(shop.round), *arguments)
+        return self.playbooks[who].deploy(shop.folder, *words, **{**PATIENCE, **variables})
+
+    def deploy_at_once(self) -> None:
+        """Have both begin at the same instant: both finish, and one alone was at work."""
+        world, start = self.world, threading.Barrier(2)
+        world.proxy.forget()
+        world.shop.renew()
+        before = {run["metadata"]["name"] for run in self.runs()}
+
+        def deploy(who: int) -> Outcome:
+            start.wait()
+            return self.deploy(who)
+
+        with ThreadPoolExecutor(2) as pool:
+            outcomes = list(pool.map(deploy, (0, 1)))
+        for outcome in outcomes:
+            outcome.succeeded()
+        world.shop.assert_whole()
+        new = [run for run in self.runs() if run["metadata"]["name"] not in before]
+        assert len(new) == 1, "\n".join(outcome.text for outcome in outcomes)
+        self.assert_free()
+
+    def runs(self) -> list[Any]:
+        """The records of all runs."""
+        served = self.world.api.resource("lifecycle.kyma-project.io/v1alpha1", "Run")
+        return list(self.world.shop.runs()) if served else []
+
+    def assert_free(self) -> None:
+        """Nobody has the lease, and no run has left a fence."""
+        assert read_lease(self.world.api).holder == ""
+        secrets = self.world.api.list("v1", "Secret", NAMESPACE).items
+        assert [one["metadata"]["name"] for one in secrets if one["type"].endswith("/fence")] == []
+
+
+def playbook_of(world: World, folder: Path, kind: type[T]) -> T:
+    """The playbook of another user of a world's kubeconfig."""
+    made = kind(folder, world.kubeconfig, AuditLog(world.state / "audit.log"))
+    made.migration("counted", migrations())
+    return made
+
+
+@pytest.fixture
+def pair(world: World, tmp_path: Path) -> Iterator[Pair]:
+    """The deployer of the world, and another one."""
+    yield Pair(world, world.playbook, playbook_of(world, tmp_path, Playbook))
+    world.proxy.pass_all()
+
+
+@pytest.fixture
+def new_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two deployers whose clocks are off, and a cluster that never had anything of ours."""
+    world = worlds.create(tmp_path_factory.mktemp("cluster"), tmp_path_factory.mktemp("faults"))
+    playbooks = []
+    for sign in (-1, 1):
+        one = playbook_of(world, tmp_path_factory.mktemp("off"), OffPlaybook)
+        one.seconds = sign * OFF_SECONDS
+        playbooks.append(one)
+    yield Pair(world, *playbooks)
+    world.close()
+
+
+@pytest.fixture
+def account(world: World) -> Iterator[None]:
+    """What the fence needs: an account that may do everything."""
+    api = world.api
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": ACCOUNT})
+    binding = {
+        "apiVersion": f"{ROLES}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "fenced-deployer"},
+        "roleRef": {"apiGroup": ROLES, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", **ACCOUNT}],
+    }
+    api.apply(binding)
+    yield
+    api.delete(f"{ROLES}/v1", "ClusterRoleBinding", "fenced-deployer")
+    api.delete("v1", "ServiceAccount", ACCOUNT["name"], NAMESPACE)
+
+
+class Once:
+    """Befalls the first request that is meant, and lets all others pass.
+
+    Attributes:
+        struck: the request that it was; None as long as none came.
+    """
+
+    def __init__(self, meant: Callable[[Request], bool], fault: Fault) -> None:
+        self.struck: Request | None = None
+        self._meant = meant
+        self._fault = fault
+
+    def __call__(self, request: Request) -> Fault:
+        if self.struck is not None or not self._meant(request):
+            return NOTHING
+        self.struck = request
+        return self._fault
+
+
+def test_of_two_at_the_same_instant_one_works_and_both_finish(pair: Pair, *, whole: bool) -> None:
+    for _number in range(PAIRS if whole else FEW):
+        pair.deploy_at_once()
+
+
+@pytest.mark.usefixtures("account")
+@pytest.mark.parametrize("step", ["global-pre", "shop-post"])
+def test_what_a_paused_holder_had_sent_is_refused_after_the_takeover(pair: Pair, step: str) -> None:
+    world = pair.world
+    world.shop.renew()
+    second: list[Outcome] = []
+
+    def takeover() -> None:
+        # The request is on its way, and its sender asleep, while another one takes over and finishes.
+        world.processes.pause()
+        try:
+            second.append(pair.deploy(1))
+        finally:
+            world.processes.resume()
+
+    late = Once(
+        lambda one: one.method == "PATCH" and "/ledgers/" in one.path and f"%2F{step}&" in one.query,
+        Fault("held up until another one has taken over", before=takeover),
+    )
+    first = world.deploy(late)
+    assert late.struck is not None
+    second[0].succeeded()
+    assert "taking over (from " in second[0].text
+    first.failed()
+    assert "has lost the lease of the cluster, so it may write no more: " in first.text
+    [passage] = [one for one in world.proxy.passages if one.request == late.struck]
+    assert passage.status == 401
+    world.shop.assert_whole()
+    pair.assert_free()
+
+
+def test_clocks_that_are_off_make_no_difference(new_pair: Pair) -> None:
+    # By his clock her lease is twenty minutes old when he first sees it; and by hers his is not made yet.
+    new_pair.deploy_at_once()
+    [run] = new_pair.runs()
+    started = datetime.fromisoformat(run["spec"]["startedAt"])
+    assert abs((started - datetime.now(UTC)).total_seconds()) > OFF_SECONDS / 2
+
+
+def test_a_plan_from_before_the_lease_was_won_is_made_anew(pair: Pair) -> None:
+    world = pair.world
+    world.shop.renew()
+    second: list[Outcome] = []
+    before = len(pair.runs())
+    slower = Once(
+        lambda one: one.writes and one.path.startswith(LEASE),
+        Fault("another one is quicker", before=lambda: second.append(pair.deploy(1))),
+    )
+    first = world.deploy(slower)
+    assert slower.struck is not None
+    second[0].succeeded()
+    first.succeeded()
+    assert "somebody else was at work on this cluster since the plan was made: plan anew" in first.text
+    world.shop.assert_whole()
+    assert len(pair.runs()) == before + 1
+    pair.assert_free()
