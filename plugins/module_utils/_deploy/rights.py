@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import always_current
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAME, NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
 
 RBAC = "rbac.authorization.k8s.io"
@@ -93,8 +93,16 @@ def diagnosis_rights() -> set[Right]:
 
 def lease_rights() -> set[Right]:
     """What having the lease of a cluster takes, on one that never had it included."""
-    found = {Right(verb, _LEASES, "leases", NAMESPACE) for verb in ("get", "create", "patch")}
-    return found | {Right(verb, "", "namespaces") for verb in ("create", "patch")}
+    found = {Right(verb, _LEASES, "leases", NAMESPACE, NAME) for verb in ("get", "patch")}
+    # Servers grant no creation by name; that of what is applied they do.
+    found |= {Right(verb, "", "namespaces", "", NAMESPACE) for verb in ("create", "patch")}
+    return found | {Right("create", _LEASES, "leases", NAMESPACE)}
+
+
+def lease_deletion_rights() -> set[Right]:
+    """What leaving nothing of the lease takes: our namespace goes with it, where we have made it."""
+    found = {Right("delete", _LEASES, "leases", NAMESPACE, NAME)}
+    return found | {Right(verb, "", "namespaces", "", NAMESPACE) for verb in ("get", "delete")}
 
 
 def writing(rights: Iterable[Right]) -> set[Right]:

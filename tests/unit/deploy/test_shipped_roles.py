@@ -46,7 +46,7 @@ def own_needs() -> set[Right]:
         if name.endswith("_rights") and not inspect.signature(function).parameters
     ]
     assert len(functions) >= 3
-    return {right for function in functions for right in function()}
+    return {right.everywhere() for function in functions for right in function()}
 
 
 def test_the_deployer_gets_what_the_code_needs_and_no_more() -> None:

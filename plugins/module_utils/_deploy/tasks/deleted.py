@@ -64,6 +64,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
     Right,
     delete_rights,
+    lease_deletion_rights,
+    lease_rights,
     records_deletion_rights,
     records_rights,
     undo_rights,
@@ -240,7 +242,9 @@ class _Deletion:
 
     def _rights(self) -> set[Right]:
         """What the deletion takes, as far as that is known beforehand."""
-        found = records_rights() | (records_deletion_rights() if self._everything else set())
+        found = records_rights() | lease_rights()
+        if self._everything:
+            found |= records_deletion_rights() | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
