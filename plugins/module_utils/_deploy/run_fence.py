@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -156,9 +157,8 @@ def why_no_fence(cluster: Cluster, account: str) -> str:
         return "no service account is named for it"
     try:
         found = cluster.get("v1", "ServiceAccount", account, NAMESPACE)
-    except Forbidden:
-        # Who may not look at it may be allowed to use it.
-        return ""
+    except Forbidden as refusal:
+        return f"the user may not look for the account: {refusal.api_message}"
     return "" if found else f"there is no ServiceAccount {NAMESPACE}/{account}"
 
 
@@ -192,7 +192,9 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
     else:
         why = f"the ServiceAccount {named} lacks rights that this run needs"
     if missing:
-        lower_fence(cluster, fence)
+        with suppress(Forbidden):
+            # One that stays does no harm: nobody has a token by it.
+            lower_fence(cluster, fence)
         more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
         return advisory(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
     return Raised(fence, token)

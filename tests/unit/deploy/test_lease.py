@@ -405,6 +405,7 @@ def test_the_lease_is_not_taken_with_a_fence_that_nobody_else_can_find() -> None
 @pytest.mark.parametrize(
     ("verb", "kind", "told"),
     [
+        ("get", "ServiceAccount", "the user may not look for the account"),
         ("create", "Secret", "the user may not make it"),
         ("token", "ServiceAccount", "the user gets no token of the ServiceAccount kyma-lifecycle/d"),
     ],
@@ -418,6 +419,17 @@ def test_where_no_token_can_be_had_the_fence_is_advisory_and_says_so(verb: str, 
     assert won.fence.note == f"{told}: you may not"
     assert secrets(cluster) == []
     won.cluster.apply(CONFIG)
+
+
+def test_a_fence_that_the_user_may_not_take_away_again_is_advisory_too() -> None:
+    cluster = MemoryCluster(ACCOUNT)
+    for verb, kind in (("token", "ServiceAccount"), ("delete", "Secret")):
+        refusal = Forbidden("x", status=403, api_message=f"you may not {verb}")
+        cluster.fail_when(
+            lambda one, call=(verb, kind): (one.verb, one.ref.kind) == call,
+            refusal,
+        )
+    assert acquire(cluster, claim(account="d")).fence.note.endswith("you may not token")
 
 
 def test_without_an_account_the_fence_is_advisory() -> None:
