@@ -121,7 +121,7 @@ def test_without_a_rule_the_plan_is_refused(life: Life, rule: Mapping[str, Any])
 
 def assert_names(rule: Mapping[str, Any], message: str) -> None:
     for resource in rule["resources"]:
-        assert f"{resource}.{rule['apiGroups'][0]}" in message
+        assert f"{resource}.{rule['apiGroups'][0]}".rstrip(".") in message
     for name in rule.get("resourceNames") or ():
         assert name in message
 
