@@ -116,8 +116,7 @@ def _rights(task: Task) -> set[Right]:
         for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
     if task.params["undo_migrations"]:
-        for written in read_journal(cluster):
-            found |= undo_rights(written.api_version, written.ref, cluster.resource)
+        found |= undo_rights(read_journal(cluster), cluster.resource)
     return writing(found)
 
 

@@ -31,7 +31,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     timestamp,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import records_rights, undo_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+    Right,
+    lease_rights,
+    records_rights,
+    undo_rights,
+    writing,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
@@ -70,7 +76,7 @@ def undone(task: Task) -> Result:
 def _writing_rights(task: Task) -> set[Right]:
     """What the writes of undoing have to be allowed."""
     journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
-    return writing(_rights(journal, task.cluster))
+    return writing(records_rights() | undo_rights(journal, task.cluster.resource))
 
 
 def _undone(task: Task) -> Result:
@@ -83,7 +89,8 @@ def _undone(task: Task) -> Result:
     journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
     still = [one for one in journal if not one.undone_at]
     if still:
-        demand(task.cluster, records_rights() | undo_rights(still, task.cluster.resource), "undoing")
+        needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
+        demand(task.cluster, needed, "undoing")
     undoing = Undoing(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
