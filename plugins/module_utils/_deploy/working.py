@@ -12,7 +12,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock_id
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import (
+    boot_clock,
+    boot_clock_id,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
     Cluster,
@@ -100,7 +103,12 @@ def acquire(task: Task, run: str, rights: Collection[Right], before: Before) -> 
         before.no_fence,
     )
     acquisition = Acquisition(
-        task.cluster, claim, lambda state, text: task.progress("run", state, text), task.cancelled
+        task.cluster,
+        claim,
+        lambda state, text: task.progress("run", state, text),
+        task.cancelled,
+        clock=boot_clock,
+        sleep=time.sleep,
     )
     return acquisition.acquire(before.lease)
 
@@ -203,4 +211,11 @@ def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence) -> None:
 def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> Tenure:
     clock = boot_clock_id()
     until = float(kept["until"]) if clock and kept.get("clock") == clock else None
-    return Tenure(cluster, str(kept["holder"]), int(kept["epoch"]), float(kept["seconds"]), until=until)
+    return Tenure(
+        cluster,
+        str(kept["holder"]),
+        int(kept["epoch"]),
+        float(kept["seconds"]),
+        until=until,
+        clock=boot_clock,
+    )
