@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
-    PlanRequest,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import PlanRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan_summary import (
     blocked_message,
     summary_of,
 )
