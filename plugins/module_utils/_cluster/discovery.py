@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 AGGREGATED = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
@@ -82,9 +83,7 @@ class Discovery:
         return self._table
 
     def _read(self) -> Table:
-        core, groups = side_by_side(
-            [lambda: self._fetch("/api", ACCEPT), lambda: self._fetch("/apis", ACCEPT)]
-        )
+        core, groups = side_by_side(lambda path: self._fetch(path, ACCEPT), ("/api", "/apis"))
         table: Table = {}
         missing: list[str] = []
         for document in (core, groups):
@@ -92,21 +91,17 @@ class Discovery:
                 table.update(aggregated_table(document))
             else:
                 missing.extend(group_versions(document))
-        for document in side_by_side([self._reader_of(version) for version in missing]):
+        for document in side_by_side(self._group_version, missing):
             table.update(group_version_table(document))
         return table
 
-    def _reader_of(self, api_version: str) -> Callable[[], Document]:
+    def _group_version(self, api_version: str) -> Document:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-
-        def read() -> Document:
-            try:
-                return self._fetch(path, "application/json")
-            except ApiError:
-                # An extension API server that is down makes its own kinds unserved, and no others.
-                return {}
-
-        return read
+        try:
+            return self._fetch(path, "application/json")
+        except ApiError:
+            # An extension API server that is down makes its own kinds unserved, and no others.
+            return {}
 
 
 def aggregated_table(document: Document) -> Table:
@@ -156,33 +151,3 @@ def group_version_table(document: Document) -> Table:
             )
             table.setdefault((api_version, entry["kind"]), resource)
     return table
-
-
-def side_by_side(readers: Iterable[Callable[[], Document]], threads: int = 8) -> list[Document]:
-    """Call all readers, some at a time, and give their answers in order; the first error is raised."""
-    waiting = list(enumerate(readers))
-    answers: list[Document] = [{} for _i in waiting]
-    errors: list[BaseException] = []
-    lock = threading.Lock()
-    queue = iter(waiting)
-
-    def work() -> None:
-        while not errors:
-            with lock:
-                position, reader = next(queue, (-1, None))
-            if reader is None:
-                return
-            try:
-                answers[position] = reader()
-            except BaseException as error:
-                errors.append(error)
-
-    helpers = [threading.Thread(target=work, daemon=True) for _i in range(min(threads, len(waiting)) - 1)]
-    for helper in helpers:
-        helper.start()
-    work()
-    for helper in helpers:
-        helper.join()
-    if errors:
-        raise errors[0]
-    return answers

@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     rights_problem,
     roles_as_yaml,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 
 def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:

@@ -34,7 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.finished_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Held
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import CRD_RANK, by_rank, rank_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 CRD = "CustomResourceDefinition"
 

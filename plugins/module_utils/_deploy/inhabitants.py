@@ -29,7 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     Right,
     list_right,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 MOST_NAMED = 10
 """How many objects a sentence lists by name."""

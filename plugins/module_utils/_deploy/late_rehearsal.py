@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import leaves_to_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import by_rank
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 Defined = Mapping[tuple[str, str], Kind]
 """The kinds (apiVersion, kind) that came with this run, so that no plan could ask the server about them."""

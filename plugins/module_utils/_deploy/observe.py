@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     installation_from,
     inventories_from,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target

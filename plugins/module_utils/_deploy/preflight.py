@@ -59,7 +59,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     refused_right,
     writing,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 _HOMES = {
     ARGO_CD: ("argoproj.io", "Application", ("v1alpha1",)),

@@ -46,7 +46,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning imp
     Fate,
     fate_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
     OnChange,
     Unhealthy,
@@ -54,6 +53,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 ATTEMPTS = 12
 """How often an object is read again that moves on between a look and its deletion: controllers are quick.

@@ -47,9 +47,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
     why_no_fence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 NAMESPACE_SECONDS = 60.0
 """How long a namespace of ours may take to go."""

@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import partial
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
     Release,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.content_source import (
     source_of,
     source_of_files,

@@ -9,13 +9,10 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
-import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.discovery import (
     Discovery,
-    side_by_side,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 
@@ -147,14 +144,3 @@ def test_a_server_without_aggregated_discovery() -> None:
     assert pod.plural == "pods"
     assert deployment is not None
     assert deployment.namespaced
-
-
-def test_side_by_side_keeps_the_order_and_raises_the_first_error() -> None:
-    numbered = [{"n": n} for n in range(20)]
-    assert side_by_side([partial(dict, each) for each in numbered]) == numbered
-
-    def fails() -> Mapping[str, Any]:
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        side_by_side([dict, fails, dict])

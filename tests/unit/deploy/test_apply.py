@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import REQUESTS_AT_ONCE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
 
 
 def config_map(name: str = "a", **data: str) -> Object:

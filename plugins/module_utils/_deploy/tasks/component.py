@@ -52,7 +52,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     STOPPING_SPEC,
     policy_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
     longest_first,
@@ -63,6 +62,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 
 class _Deployment:

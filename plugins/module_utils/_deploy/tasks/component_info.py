@@ -19,8 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_installation,
     read_inventories,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 
 def component_info(task: Task) -> Result:

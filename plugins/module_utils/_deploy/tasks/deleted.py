@@ -72,7 +72,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     writing,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -80,6 +79,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_re
     FAILED as UNDO_FAILED,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 EVERYTHING = "*"
 """The name that stands for all components, and for our own records after them."""

@@ -52,11 +52,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
     Stopping,
     end_if_stopped,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 
 def pruned(task: Task) -> Result:

@@ -65,12 +65,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     LEASE_SPEC,
     POLICY_SPEC,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import Before
