@@ -31,7 +31,7 @@ def open_run_note(run: Object | None, now: datetime) -> str:
         return (
             f"{told}: most likely nobody is at work on it any more; the next run ends its record as cancelled"
         )
-    return f"{told}: if it is still at work, let it end first, as the next run cancels it when it begins"
+    return f"{told}: while it is at work no other run begins, and the next one after that ends its record"
 
 
 def last_written(run: Object) -> str:

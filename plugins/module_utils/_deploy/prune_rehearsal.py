@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
@@ -69,7 +70,12 @@ class PruneRehearsal:
             return plan
         entries = self._dropped.get(plan.name, ())
         protected = [entry for entry in entries if is_protected(entry.ref, self._policy.prune_allow)]
-        removal = remove_objects(self._terms, [entry for entry in entries if entry not in protected])
+        try:
+            removal = remove_objects(self._terms, [entry for entry in entries if entry not in protected])
+        except Forbidden as refusal:
+            # A right that is missing is told with all others.
+            self.blockers.append(Blocker(plan.name, str(refusal)))
+            return plan
         self.blockers += [Blocker(plan.name, error) for error in removal.errors]
         action = plan.action
         whole = orphan and not protected and not removal.kept

@@ -30,6 +30,7 @@ from tests.unit.deploy.driver import (
     healthy_cluster,
     only_reads,
     release,
+    secret,
 )
 
 T = TypeVar("T")
@@ -126,6 +127,16 @@ def test_what_may_not_be_read_is_told_with_all_else() -> None:
     [blocker] = someone.plan()["blockers"]
     assert "list inventorys" in blocker
     assert "get installations" in blocker
+    assert "patch configmaps in kyma-system" in blocker
+
+
+def test_what_may_not_be_read_of_what_the_release_drops_is_told_with_all_else() -> None:
+    someone = deployer(release("2.9", {"logging": [config_map("stays"), secret("dropped")]}))
+    someone.deploy()
+    someone.materials.given = release("2.10", {"logging": [config_map("stays", v="2")]})
+    limited(someone, ("list", "secrets"), ("patch", "configmaps"))
+    [blocker] = someone.plan()["blockers"]
+    assert "list secrets in the whole cluster" in blocker
     assert "patch configmaps in kyma-system" in blocker
 
 
@@ -333,5 +344,5 @@ def test_a_run_that_is_dead_says_since_when() -> None:
     assert "nothing was noted in it since 2026-11-21T12:00:00Z: most likely nobody is at work" in dead
     record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
     alive = open_run_note(record, NOW + timedelta(minutes=90))
-    assert "since 2026-11-21T13:00:00Z: if it is still at work, let it end first" in alive
+    assert "since 2026-11-21T13:00:00Z: while it is at work no other run begins" in alive
     assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""
