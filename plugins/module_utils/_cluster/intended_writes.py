@@ -27,11 +27,16 @@ def with_name(obj: Object) -> Object:
 
 
 def bound_to(content: Mapping[str, Any], before: Object | None) -> dict[str, Any]:
-    """An intent or a merge patch that only holds for an object as it was seen."""
+    """An intent or a merge patch that only holds for an object as it was seen, as far as that is known.
+
+    With a resourceVersion alone a server would make an object that is gone by now anew.
+    """
     meta = content.get("metadata") or {}
-    if before is None or meta.get("resourceVersion"):
+    if before is None:
         return dict(content)
-    return {**content, "metadata": {**meta, "resourceVersion": version_of(before)}}
+    seen = {key: before["metadata"].get(key) for key in ("uid", "resourceVersion")}
+    missing = {key: value for key, value in seen.items() if value and not meta.get(key)}
+    return {**content, "metadata": {**meta, **missing}}
 
 
 def as_merge_patch(

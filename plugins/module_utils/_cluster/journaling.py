@@ -77,8 +77,8 @@ class JournalingCluster(ClusterWrapper):
     """Another cluster, and a journal that gets each write before it takes effect, and its outcome after it.
 
     Each object is read before it is written. That nobody else writes it in between is seen to by a
-    precondition on its resourceVersion, and by another look where somebody does, some times. What the server
-    is asked to dry-run is not journaled.
+    precondition on its uid and resourceVersion, and by another look where somebody does, some times. What the
+    server is asked to dry-run is not journaled.
     """
 
     def __init__(self, inner: Cluster, journal: Journal, writer: Writer) -> None:
@@ -132,7 +132,8 @@ class JournalingCluster(ClusterWrapper):
             if isinstance(patch, Mapping):
                 merge: Mapping[str, Any] | None = patch
             else:
-                merge = as_merge_patch(patch, before) if subresource in _OF_THE_OBJECT else None
+                told = subresource in _OF_THE_OBJECT and version_of(before)
+                merge = as_merge_patch(patch, before) if told else None
             bound = patch if merge is None else bound_to(merge, before)
             return self._inner.patch(
                 api_version, kind, name, namespace, bound, subresource=subresource, dry_run=dry_run
@@ -160,9 +161,9 @@ class JournalingCluster(ClusterWrapper):
         """See Cluster."""
 
         def write(before: Object | None) -> bool:
-            bound = how
-            if before is not None and not dry_run and how.get("resource_version") is None:
-                bound = {**how, "resource_version": before["metadata"].get("resourceVersion")}
+            meta = before["metadata"] if before else {}
+            seen = {"uid": meta.get("uid"), "resource_version": meta.get("resourceVersion")}
+            bound = {**seen, **{key: value for key, value in how.items() if value is not None}}
             return self._inner.delete(api_version, kind, name, namespace, dry_run=dry_run, **bound)
 
         if dry_run:
@@ -221,7 +222,7 @@ class JournalingCluster(ClusterWrapper):
             # Where others never stop, the migration must not fail for it: the look was just now.
             bound = attempt < TRIES
             try:
-                answer = write(before if bound else None)
+                answer = write(before if bound else _unversioned(before))
             except (ApiError, KindNotServed) as refusal:
                 if not _is_certain(refusal):
                     raise

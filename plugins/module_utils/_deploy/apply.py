@@ -18,6 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
     Invalid,
     Untypeable,
 )
@@ -28,10 +30,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import foreign_marks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.identity import (
+    is_other_object,
+    with_uid,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import (
+    TRIES,
     ServerSideApply,
     live_object,
     without_marks,
@@ -72,10 +79,13 @@ class Known:
     Attributes:
         entries: what the inventory remembers of them.
         autoscaled: what autoscalers target.
+        by_uid: whether to write to no other objects than these, where one was deleted and made anew
+            meanwhile; a rehearsal, which writes nothing, need not.
     """
 
     entries: Mapping[Ref, Entry] = field(default_factory=dict)
     autoscaled: frozenset[Target] = frozenset()
+    by_uid: bool = False
 
 
 NOTHING_KNOWN = Known()
@@ -107,15 +117,22 @@ def apply_object(
     if is_scaled(intent, known.autoscaled):
         intent = leaving_replicas(intent, live_object(cluster, intent))
     try:
-        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)))
-    except Invalid as refusal:
+        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
+    except (Conflict, Invalid) as refusal:
+        if is_other_object(refusal):
+            raise ClusterError(
+                f"{ref_of(intent)} was deleted, or made anew, while it was applied: find out who does that,"
+                " and run the playbook again"
+            ) from refusal
         if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
             raise
     return _replace(cluster, intent, policy, wait_until_gone)
 
 
-def _apply(cluster: Cluster, intent: Object, policy: Policy, known: Entry | None = None) -> Applied:
-    attempt = ServerSideApply(cluster, intent, policy, known)
+def _apply(
+    cluster: Cluster, intent: Object, policy: Policy, known: Entry | None = None, *, by_uid: bool = False
+) -> Applied:
+    attempt = ServerSideApply(cluster, intent, policy, known, by_uid=by_uid)
     try:
         return Applied(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
     except Untypeable as untypeable:
@@ -136,7 +153,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
     if live is None:
         answer = cluster.create(plain)
     else:
-        patch = merge_patch(_last_applied(live), plain)
+        patch = with_uid(merge_patch(_last_applied(live), plain), live["metadata"]["uid"])
         answer = cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
     reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
     if ref.kind == "Secret":
@@ -176,18 +193,33 @@ def _replace(
     cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
 ) -> Applied:
     ref = ref_of(intent)
-    live = live_object(cluster, intent)
-    if live is not None:
-        cluster.delete(
-            intent["apiVersion"],
-            ref.kind,
-            ref.name,
-            ref.namespace,
-            uid=live["metadata"].get("uid"),
-            # A StatefulSet takes its pods over by their names: they can run on.
-            propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
-        )
+    if _delete(cluster, intent):
         wait_until_gone(intent["apiVersion"], ref)
     made = _apply(cluster, intent, policy)
     told = f"{ref}: replaced, as what changed can't be changed in place"
     return replace(made, replaced=True, warnings=(*made.warnings, told))
+
+
+def _delete(cluster: Cluster, intent: Object) -> bool:
+    """Delete what there is of an object, as it was just seen; whether there was anything."""
+    ref = ref_of(intent)
+    for attempt in range(1, TRIES + 1):
+        live = live_object(cluster, intent)
+        if live is None:
+            return False
+        try:
+            return cluster.delete(
+                intent["apiVersion"],
+                ref.kind,
+                ref.name,
+                ref.namespace,
+                uid=live["metadata"]["uid"],
+                resource_version=live["metadata"]["resourceVersion"],
+                # A StatefulSet takes its pods over by their names: they can run on.
+                propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
+            )
+        except Conflict:
+            # Controllers may write a status between two requests.
+            if attempt == TRIES:
+                raise
+    return False

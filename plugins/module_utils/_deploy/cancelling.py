@@ -89,7 +89,7 @@ def _write(task: Task, record: Object) -> bool:
     """Write the wish, unless the record has changed: a run that has ended keeps its end."""
     metadata = record["metadata"]
     patch: dict[str, Any] = {
-        "metadata": {"resourceVersion": metadata["resourceVersion"]},
+        "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},
         "status": {"cancelled": wish(who(), task.params["reason"]), "cancelledAt": timestamp()},
     }
     try:

@@ -199,7 +199,7 @@ class ComponentWork:
             component.objects,
             place.policy,
             waits,
-            known=Known(self._known, place.autoscaled),
+            known=Known(self._known, place.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
         )
         self._warnings += self._applied.warnings

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.identity import is_other_object
 
 _MARKS = (
     "field is immutable",
@@ -21,5 +22,6 @@ def is_immutable(refusal: Exception) -> bool:
     return (
         isinstance(refusal, Invalid)
         and refusal.status == 422
+        and not is_other_object(refusal)
         and any(mark in refusal.api_message for mark in _MARKS)
     )

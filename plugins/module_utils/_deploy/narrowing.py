@@ -159,7 +159,7 @@ def _set_stored(cluster: Cluster, wanted: Object) -> None:
         if stored_versions(live) == [storage]:
             return
         patch = {
-            "metadata": {"resourceVersion": live["metadata"].get("resourceVersion")},
+            "metadata": {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")},
             "status": {"storedVersions": [storage]},
         }
         try:
@@ -194,7 +194,7 @@ def narrow_component(
     try:
         live: dict[Ref, Object] = {}
         # As they are since this run has begun: it may have made them.
-        known = Known(entries_of(_inventory(place, component)))
+        known = Known(entries_of(_inventory(place, component)), by_uid=True)
         for crd in component.objects:
             if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
                 done = narrow(
@@ -305,7 +305,7 @@ class _Rewriting:
 
     def _write(self, ref: Ref, obj: Object) -> None:
         kept = self._kept(obj)
-        meta: Object = {"resourceVersion": obj["metadata"].get("resourceVersion")}
+        meta: Object = {key: obj["metadata"].get(key) for key in ("uid", "resourceVersion")}
         if kept is not None:
             meta["managedFields"] = kept
         place = ref.namespace or None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -111,7 +112,8 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
 
     Args:
         cluster: the live one.
-        installation: ``resource_version`` is the precondition; where it is empty there must be no record.
+        installation: ``resource_version`` and ``uid`` are the precondition; where they are empty there must
+            be no record.
 
     Raises:
         StaleInstallation: it was made or changed by somebody else in the meantime.
@@ -131,8 +133,10 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         "metadata": {"name": INSTALLATION_NAME},
     }
     try:
-        found = installation.resource_version or _claim(cluster, record, installation.last_run)
-        record["metadata"] = {"name": INSTALLATION_NAME, "resourceVersion": found}
+        seen = {"uid": installation.uid, "resourceVersion": installation.resource_version}
+        if not installation.uid:
+            seen = _claim(cluster, record, installation.last_run)
+        record["metadata"] = {"name": INSTALLATION_NAME, **seen}
         record["status"] = {key: value for key, value in status.items() if value}
         keep(cluster, record, force=True)
     except Conflict as conflict:
@@ -142,8 +146,8 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         ) from conflict
 
 
-def _claim(cluster: Cluster, record: Object, run: str) -> str:
-    """Make the record of the installation for a run; its resourceVersion.
+def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
+    """Make the record of the installation for a run; its uid and resourceVersion.
 
     It is applied without force, by a manager of the run's own, with a value that no other run has: so it
     conflicts where somebody else was quicker. A creation would, too, but an API server keeps a POST waiting
@@ -154,7 +158,7 @@ def _claim(cluster: Cluster, record: Object, run: str) -> str:
     """
     claim = {**record, "status": {"lastRun": run}}
     claimed = keep(cluster.with_field_manager(f"{FIELD_MANAGER}/{run}"), claim)
-    return str(claimed["metadata"]["resourceVersion"])
+    return {key: str(claimed["metadata"][key]) for key in ("uid", "resourceVersion")}
 
 
 def write_hold(cluster: Cluster, hold: Hold | None) -> None:
@@ -240,4 +244,8 @@ def read_runs(cluster: Cluster) -> list[Object]:
 def forget_old_runs(cluster: Cluster) -> None:
     """Keep the newest runs only, so that the history stays bounded."""
     for run in read_runs(cluster)[RUNS_KEPT:]:
-        cluster.delete(API_VERSION, "Run", run["metadata"]["name"])
+        meta = run["metadata"]
+        seen = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
+        # One that somebody writes to goes the next time.
+        with suppress(Conflict):
+            cluster.delete(API_VERSION, "Run", meta["name"], **seen)

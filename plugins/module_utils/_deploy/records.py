@@ -43,7 +43,7 @@ class Installation:
         components: names of the components of ``version``, the foundation included.
         last_run: the name of the newest run.
         definitions: a hash of our definitions as they were last brought, or empty.
-        resource_version: of the record itself, to notice that somebody was quicker.
+        resource_version, uid: of the record itself, to notice that somebody was quicker.
         hold: a person's word that nothing is to be deployed; no deployment writes it.
     """
 
@@ -55,6 +55,7 @@ class Installation:
     last_run: str = ""
     definitions: str = ""
     resource_version: str = ""
+    uid: str = ""
     hold: Hold | None = None
 
 
@@ -72,6 +73,7 @@ def installation_from(obj: Object | None) -> Installation:
         last_run=status.get("lastRun", ""),
         definitions=status.get("definitions", ""),
         resource_version=obj["metadata"].get("resourceVersion", ""),
+        uid=obj["metadata"].get("uid", ""),
         hold=hold_from(obj),
     )
 
@@ -110,7 +112,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory]) -> st
 
     A hold is no deployment, so neither it nor the record's ``resourceVersion``, which it moves, counts.
     """
-    deployed = asdict(replace(installation, hold=None, resource_version=""))
+    deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
     components = sorted((one.component, one.version, one.digest) for one in inventories)
     return hashlib.sha256(json.dumps([deployed, components]).encode()).hexdigest()[:16]
 

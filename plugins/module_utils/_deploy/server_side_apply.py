@@ -34,6 +34,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift impor
     held_by_others,
     name_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.identity import (
+    is_other_object,
+    with_uid,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import resolve_conflict
@@ -51,15 +55,20 @@ class ServerSideApply:
         intent: the complete object.
         policy: what the user allows.
         known: what the inventory remembers of it.
+        by_uid: whether to write to no other object of that name than the one that is known or was seen.
     """
 
-    def __init__(self, cluster: Cluster, intent: Object, policy: Policy, known: Entry | None) -> None:
+    def __init__(
+        self, cluster: Cluster, intent: Object, policy: Policy, known: Entry | None, *, by_uid: bool = False
+    ) -> None:
         self.findings: list[Finding] = []
         self._cluster = cluster
         self._intent = intent
         self._ref = ref_of(intent)
         self._policy = policy
         self._known = known
+        self._by_uid = by_uid
+        self._uid = ""
 
     def run(self) -> Object:
         """Apply; the object as it then is.
@@ -68,7 +77,7 @@ class ServerSideApply:
             ClusterError: the server refuses it.
         """
         try:
-            answer = self._cluster.apply(self._intent)
+            answer = self._first()
             if self._take_over_from_makers(answer):
                 answer = self._without_leftovers(answer)
         except Conflict as conflict:
@@ -79,13 +88,33 @@ class ServerSideApply:
             answer = self._without_additions(answer)
         return self._without_marks(answer) if self._policy.takeover else answer
 
+    def _first(self) -> Object:
+        """Apply it to the object that is known; where that is gone or made anew, to what there is instead."""
+        self._bind(self._known.uid if self._known else "")
+        try:
+            return self._apply()
+        except (Conflict, Invalid) as refusal:
+            if not is_other_object(refusal):
+                raise
+        live = self._live()
+        self._bind(live["metadata"]["uid"] if live else "")
+        return self._apply()
+
+    def _apply(self, *, force: bool = False) -> Object:
+        answer = self._cluster.apply(with_uid(self._intent, self._uid), force=force)
+        self._bind(answer["metadata"]["uid"])
+        return answer
+
+    def _bind(self, uid: str) -> None:
+        self._uid = uid if self._by_uid else ""
+
     def _without_leftovers(self, answer: Object) -> Object:
         """Have what only its maker had held removed, unless that can't be had but by making the object anew.
 
         Then it stays with its maker: a volume claim is no price for a leftover.
         """
         try:
-            return self._cluster.apply(self._intent)
+            return self._apply()
         except Invalid as refusal:
             if not is_immutable(refusal) or self._ref.kind in self._policy.replace_immutable:
                 raise
@@ -95,9 +124,10 @@ class ServerSideApply:
 
     def _settle(self, conflict: Conflict) -> Object:
         live = self._live()
+        self._bind(live["metadata"]["uid"] if live else "")
         if live and self._take_over_from_makers(live):
             try:
-                answer = self._cluster.apply(self._intent)
+                answer = self._apply()
             except Conflict as remaining:
                 conflict = remaining
             else:
@@ -113,7 +143,7 @@ class ServerSideApply:
         if resolution is None:
             raise conflict
         self._intent = resolution.intent
-        answer = self._cluster.apply(resolution.intent, force=resolution.force)
+        answer = self._apply(force=resolution.force)
         self.findings += resolution.taken
         self._note(answer, resolution.ceded)
         return answer
@@ -127,7 +157,7 @@ class ServerSideApply:
             return answer
         gone = [replace(finding, outcome=Outcome.REMOVED) for finding in added]
         self.findings = [finding for finding in self.findings if finding not in added] + gone
-        return self._cluster.apply(self._intent)
+        return self._apply()
 
     def _without_marks(self, answer: Object) -> Object:
         """Take off what another tool knows its objects by, whoever has written that."""

@@ -167,13 +167,16 @@ def forget_lease(cluster: Cluster) -> None:
     Our namespace goes if it is we who have made it: others may have put the deployer's account there.
     """
     with suppress(ClusterError):
-        namespace = cluster.get("v1", "Namespace", NAMESPACE)
-        if namespace is None or read_lease(cluster).holder:
+        namespace, lease = cluster.get("v1", "Namespace", NAMESPACE), read_lease(cluster)
+        if namespace is None or lease.holder:
             return
-        if (namespace["metadata"].get("labels") or {}).get(MADE_LABEL) != FIELD_MANAGER:
-            cluster.delete(API_VERSION, KIND, NAME, NAMESPACE)
-            return
-        remove_objects(Terms(cluster, time.monotonic() + NAMESPACE_SECONDS), [Entry("v1", ref_of(namespace))])
+        # Refused where somebody has got it by now.
+        cluster.delete(
+            API_VERSION, KIND, NAME, NAMESPACE, uid=lease.uid, resource_version=lease.resource_version
+        )
+        if (namespace["metadata"].get("labels") or {}).get(MADE_LABEL) == FIELD_MANAGER:
+            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
+            remove_objects(terms, [Entry("v1", ref_of(namespace))])
 
 
 @contextmanager

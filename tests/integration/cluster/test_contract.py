@@ -25,6 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.identity import is_other_object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 
 BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
 
@@ -320,6 +322,40 @@ class TestApply:
                 },
             }
         ]
+
+    def test_preconditions(self, cluster: Cluster, place: str) -> None:
+        message = 'Operation cannot be fulfilled on configmaps "a": '
+
+        def bound(**meta: str) -> Object:
+            obj = config_map(place, a="1")
+            return {**obj, "metadata": {**obj["metadata"], **meta}}
+
+        # With a resourceVersion alone, what is gone is made anew; by its uid it isn't.
+        made = cluster.apply(bound(resourceVersion="1"))["metadata"]
+        cluster.delete("v1", "ConfigMap", "a", place)
+        for gone in (bound(uid=made["uid"]), bound(uid=made["uid"], resourceVersion="1")):
+            error = refusal(Conflict, lambda obj=gone: cluster.apply(obj))
+            assert error.api_message == (
+                f"{message}uid mismatch: the provided object specified uid {made['uid']}, and no existing"
+                " object was found"
+            )
+            assert is_other_object(error)
+        live = cluster.apply(config_map(place, a="1"))["metadata"]
+        for other in (
+            bound(uid=made["uid"]),
+            bound(uid=made["uid"], resourceVersion=live["resourceVersion"]),
+        ):
+            error = refusal(Invalid, lambda obj=other: cluster.apply(obj, force=True))
+            assert (error.causes[0].field, is_other_object(error)) == ("metadata.uid", True)
+            assert not is_immutable(error)
+        for stale in (
+            bound(uid=made["uid"], resourceVersion="1"),
+            bound(uid=live["uid"], resourceVersion="1"),
+        ):
+            error = refusal(Conflict, lambda obj=stale: cluster.apply(obj))
+            assert "the object has been modified" in error.api_message
+        seen = {key: live[key] for key in ("uid", "resourceVersion")}
+        assert cluster.apply(bound(**seen))["metadata"]["managedFields"] == live["managedFields"]
 
     def test_conflict_with_an_update(self, cluster: Cluster, place: str) -> None:
         cluster.apply(workload(place))

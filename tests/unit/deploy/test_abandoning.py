@@ -9,13 +9,20 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     StaleInstallation,
     write_installation,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    API_VERSION,
+    INSTALLATION_NAME,
+    Installation,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -136,6 +143,16 @@ def test_a_record_that_must_not_be_there_yet_is_not_taken_over() -> None:
     with pytest.raises(StaleInstallation):
         write_installation(someone.cluster, Installation(target="2.10"))
     assert versions(someone)[1] == "2.9"
+
+
+def test_a_record_that_was_deleted_since_is_not_made_by_what_was_read_of_it() -> None:
+    someone = deployer(kyma("2.9"))
+    someone.deploy()
+    seen = read_installation(someone.cluster)
+    someone.cluster.delete(API_VERSION, "Installation", INSTALLATION_NAME)
+    with pytest.raises(StaleInstallation):
+        write_installation(someone.cluster, replace(seen, target="2.10"))
+    assert read_installation(someone.cluster) == Installation()
 
 
 def test_a_plan_is_bound_to_what_the_components_consisted_of() -> None:

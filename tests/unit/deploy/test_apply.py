@@ -10,21 +10,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     FIELD_MANAGER,
     Object,
     Ref,
+    ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
     Conflict,
     Invalid,
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
     Applied,
+    Known,
     apply_object,
     merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import entry_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
 
@@ -151,6 +155,86 @@ def test_what_somebody_has_made_of_our_note_breaks_nothing(note: str) -> None:
     cluster.patch("v1", "ConfigMap", "a", "default", patch)
     apply(cluster, config_map(a="2"))
     assert read(cluster)["data"] == {"a": "2"}
+
+
+# Objects that are gone, or other ones, by now.
+
+
+@pytest.fixture
+def known() -> tuple[MemoryCluster, Known]:
+    """A cluster with a ConfigMap and a Job that we have made, and what an inventory knows of them."""
+    cluster = MemoryCluster()
+    made = [apply(cluster, obj).object for obj in (config_map(a="1"), job("one"))]
+    cluster.requests.clear()
+    return cluster, Known({ref_of(obj): entry_of(obj) for obj in made}, by_uid=True)
+
+
+def apply_known(cluster: MemoryCluster, obj: Object, known: Known, policy: Policy | None = None) -> Applied:
+    return apply_object(cluster, obj, policy or Policy(), lambda _api_version, _ref: None, known)
+
+
+def verbs(cluster: MemoryCluster) -> list[str]:
+    return [request.verb for request in cluster.requests]
+
+
+def test_what_is_known_is_written_by_its_uid_with_one_request(known: tuple[MemoryCluster, Known]) -> None:
+    cluster, entries = known
+    assert apply_known(cluster, config_map(a="2"), entries).object["data"] == {"a": "2"}
+    assert verbs(cluster) == ["apply"]
+
+
+def test_what_was_deleted_is_looked_for_and_made(known: tuple[MemoryCluster, Known]) -> None:
+    cluster, entries = known
+    cluster.delete("v1", "ConfigMap", "a", "default")
+    cluster.requests.clear()
+    assert apply_known(cluster, config_map(a="2"), entries).created
+    assert verbs(cluster) == ["apply", "get", "apply"]
+
+
+def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluster, Known]) -> None:
+    cluster, entries = known
+    cluster.delete("batch/v1", "Job", "j", "default")
+    other = apply(cluster, job("one")).object["metadata"]["uid"]
+    cluster.requests.clear()
+    applied = apply_known(cluster, job("one"), entries)
+    # That its uid can't be changed is no reason to replace it.
+    assert (applied.replaced, applied.object["metadata"]["uid"]) == (False, other)
+    assert verbs(cluster) == ["apply", "get", "apply"]
+
+
+def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(known: tuple[MemoryCluster, Known]) -> None:
+    cluster, entries = known
+
+    def act(request: Request) -> bool:
+        if request.verb == "apply":
+            faults, cluster._test.faults = cluster._test.faults, []
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            apply(cluster, config_map(a="theirs"))
+            cluster._test.faults = faults
+        return False
+
+    cluster.fail_when(act, Unreachable("never raised"))
+    with pytest.raises(ClusterError, match="ConfigMap default/a was deleted, or made anew, while it was app"):
+        apply_known(cluster, config_map(a="2"), entries)
+    assert read(cluster)["data"] == {"a": "theirs"}
+
+
+def test_what_is_replaced_goes_as_it_was_just_seen() -> None:
+    cluster = MemoryCluster()
+    apply(cluster, job("one"))
+    statuses = iter(range(2))
+
+    def act(request: Request) -> bool:
+        if request.verb == "delete" and next(statuses, None) is not None:
+            faults, cluster._test.faults = cluster._test.faults, []
+            labels = {"metadata": {"labels": {"seen": str(len(cluster.requests))}}}
+            cluster.patch("batch/v1", "Job", "j", "default", labels)
+            cluster._test.faults = faults
+        return False
+
+    cluster.fail_when(act, Unreachable("never raised"))
+    assert apply(cluster, job("two")).replaced
+    assert verbs(cluster).count("delete") == 3
 
 
 def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:

@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
@@ -45,6 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import REFUSED_AFTER_SECONDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -359,6 +360,25 @@ def test_whoever_is_told_to_stop_waits_no_longer() -> None:
     )
     with pytest.raises(LifecycleError, match="cancelled while it waited for a of alice@bastion"):
         waiting.acquire()
+
+
+def test_where_nothing_of_ours_is_left_the_lease_goes_unless_somebody_has_just_got_it() -> None:
+    cluster, time = MemoryCluster(), Time()
+    acquire(cluster, claim(), time).tenure.release()
+
+    def quicker(request: Request) -> bool:
+        if request.verb == "delete" and read_lease(other).holder == "":
+            acquire(other, claim(BOB), time)
+        return False
+
+    other = MemoryCluster.with_field_manager(cluster, "bob")
+    cluster.fail_when(quicker, Unreachable("never raised"))
+    forget_lease(cluster)
+    assert holder_of(read_lease(cluster).holder) == BOB
+    acquire(cluster, claim(ALICE), time).tenure.release()
+    cluster._test.faults.clear()
+    forget_lease(cluster)
+    assert cluster.get("v1", "Namespace", NAMESPACE) is None
 
 
 # The fence.

@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ApiError,
     ClusterError,
     Conflict,
+    Invalid,
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
@@ -377,6 +378,16 @@ def test_somebody_who_writes_between_the_look_and_the_write_is_neither_lost_nor_
     assert scene.data() == {"x": "1", "y": "again"}
 
 
+def test_what_somebody_deletes_between_the_look_and_the_write_is_looked_at_again() -> None:
+    scene = Scene(config_map("a", x="1"))
+    interfere(scene, lambda: scene.by_hand.delete("v1", "ConfigMap", "a", "default"), verb="apply")
+    scene.migrating.apply(config_map("a", x="2"))
+    [entry] = scene.journal.entries
+    # Not as a change of what is gone: it was made.
+    assert entry.before is None
+    assert scene.undo_one().state == "deleted"
+
+
 def test_somebody_who_never_stops_writing_does_not_make_the_migration_fail() -> None:
     scene = Scene(config_map("a", x="1"))
     count = iter(range(1000))
@@ -392,6 +403,24 @@ def test_somebody_who_never_stops_writing_does_not_make_the_migration_fail() -> 
     patch_data(scene.migrating, x="2")
     assert scene.data()["x"] == "2"
     assert len(scene.journal.entries) == 1
+
+
+def test_what_never_stands_still_is_written_only_as_the_object_that_was_seen() -> None:
+    scene = Scene(config_map("a", x="1"))
+
+    def act(request: Request) -> bool:
+        if request.verb == "apply":
+            faults, scene.live._test.faults = scene.live._test.faults, []
+            scene.by_hand.delete("v1", "ConfigMap", "a", "default")
+            scene.by_hand.create(config_map("a", x="theirs"))
+            scene.live._test.faults = faults
+        return False
+
+    scene.live.fail_when(act, Unreachable("never raised"))
+    with pytest.raises(Invalid, match="uid"):
+        scene.migrating.apply(config_map("a", x="2"), force=True)
+    assert scene.data() == {"x": "theirs"}
+    assert scene.journal.entries == []
 
 
 def test_what_is_deleted_comes_back_as_it_was_at_that_moment() -> None:

@@ -413,5 +413,9 @@ class _Deletion:
             self.has_forgotten = True
             write_installation(
                 self._cluster,
-                Installation(last_run=installation.last_run, resource_version=installation.resource_version),
+                Installation(
+                    last_run=installation.last_run,
+                    resource_version=installation.resource_version,
+                    uid=installation.uid,
+                ),
             )

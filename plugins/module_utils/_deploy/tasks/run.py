@@ -200,6 +200,7 @@ def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[st
             last_run=name,
             definitions=definitions_hash(),
             resource_version=before.resource_version,
+            uid=before.uid,
         ),
     )
     create_run(task.cluster, name, spec)
@@ -330,6 +331,7 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
         last_run=run_name,
         definitions=before.definitions,
         resource_version=before.resource_version,
+        uid=before.uid,
     )
 
 
