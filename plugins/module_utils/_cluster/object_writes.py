@@ -216,6 +216,9 @@ class Write:
             meta["generation"] = meta.get("generation", 0) + 1
         if live is not None and new["kind"] == "CustomResourceDefinition":
             _store_versions(new)
+        if (new["apiVersion"], new["kind"]) == ("v1", "Namespace"):
+            # It is there again whoever takes it away.
+            meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta["name"]}
         meta["managedFields"] = entries_of(owners, self.kind.resource.api_version, self.now, known, wrote)
         for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
             if not meta.get(name):
@@ -297,8 +300,6 @@ def without_nulls(value: Any) -> Any:
 def _default(obj: Object) -> None:
     """What the server, or a controller within moments, fills in that others look at."""
     if obj["kind"] == "Namespace" and obj["apiVersion"] == "v1":
-        labels = obj["metadata"].get("labels") or {}
-        obj["metadata"]["labels"] = {**labels, "kubernetes.io/metadata.name": obj["metadata"]["name"]}
         obj.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
         obj["status"] = {"phase": "Active"}
     elif obj["kind"] == "PersistentVolumeClaim":

@@ -447,6 +447,16 @@ class TestApply:
         assert "annotations" not in applied["metadata"]
         assert applied["metadata"]["creationTimestamp"]
 
+    def test_a_namespace_has_its_name_as_a_label_whoever_drops_what_else_it_has(
+        self, cluster: Cluster, place: str
+    ) -> None:
+        mine: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}
+        cluster.apply({**mine, "metadata": {"name": place, "labels": {"a": "b"}}})
+        name = {"kubernetes.io/metadata.name": place}
+        assert cluster.apply(mine)["metadata"]["labels"] == name
+        taken = cluster.patch("v1", "Namespace", place, None, {"metadata": {"labels": None}})
+        assert taken["metadata"]["labels"] == name
+
 
 class TestGeneration:
     def test_it_counts_changes_of_what_is_wanted(self, cluster: Cluster, place: str) -> None:

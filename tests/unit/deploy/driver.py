@@ -243,15 +243,20 @@ def healthy_cluster(*objects: Object) -> MemoryCluster:
 
 
 def make_healthy(cluster: Cluster, event: Event) -> None:
-    """What the controllers of Deployments and Jobs do about a write."""
+    """What the controllers of Deployments, Jobs and claims do about a write."""
     obj = event.object
-    if event.type == "DELETED" or obj["kind"] not in ("Deployment", "Job"):
+    if event.type == "DELETED" or obj["kind"] not in ("Deployment", "Job", "PersistentVolumeClaim"):
         return
     meta = obj["metadata"]
     if meta.get("deletionTimestamp"):
         return
-    generation = meta["generation"]
     status = obj.get("status") or {}
+    if obj["kind"] == "PersistentVolumeClaim":
+        if status.get("phase") != "Bound":
+            bound = {"status": {"phase": "Bound"}}
+            cluster.patch("v1", obj["kind"], meta["name"], meta["namespace"], bound, subresource="status")
+        return
+    generation = meta["generation"]
     image = obj["spec"]["template"]["spec"]["containers"][0]["image"]
     if obj["kind"] == "Job":
         if status.get("conditions"):

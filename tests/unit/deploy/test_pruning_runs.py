@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import removal
@@ -58,19 +58,10 @@ def webhook(name: str) -> Object:
     }
 
 
-def bind(cluster: Cluster, event: Event) -> None:
-    """What the controller of volumes does about a claim."""
-    obj, meta = event.object, event.object["metadata"]
-    if event.type == "ADDED" and obj["kind"] == "PersistentVolumeClaim":
-        bound = {"status": {"phase": "Bound"}}
-        cluster.patch("v1", obj["kind"], meta["name"], meta["namespace"], bound, subresource="status")
-
-
 def upgraded(before: Entries, after: Entries, **options: Any) -> Deployer:
     """Somebody who has deployed 2.9 and holds 2.10."""
     more = {key: options.pop(key) for key in ("crds",) if key in options}
     someone = deployer(release("2.9", before, **more), **{"timeout": 3, **options})
-    memory(someone).on_write(bind)
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.given = release("2.10", after)
     return someone
@@ -143,6 +134,36 @@ def test_what_moves_to_another_component_lives() -> None:
     assert noted(someone, "b") == ["b", "moved"]
     assert deletions(someone) == []
     assert not someone.plan()["plan"]["needed"]
+
+
+def test_what_is_on_its_way_to_another_component_is_remembered_until_it_has_come() -> None:
+    moved = config_map("moved", v="1")
+    someone = upgraded(
+        {"a": [KEEP, moved, config_map("old")], "b": [config_map("b")]},
+        {"a": [KEEP], "b": [config_map("b"), moved]},
+    )
+    alone = deployer(someone.materials.given, cluster=memory(someone), components=["a"])
+    assert alone.deploy()["state"] == "succeeded"
+    assert find(someone, "old") is None
+    assert noted(someone, "a") == ["keep", "moved"]
+    someone.materials.given = release("2.10", {"a": [KEEP], "b": [config_map("b")]})
+    assert someone.deploy()["state"] == "succeeded"
+    assert find(someone, "moved") is None
+    assert noted(someone, "a") == ["keep"]
+
+
+def test_a_component_that_comes_back_is_deployed_whatever_was_left_of_it() -> None:
+    team: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+    with_it: Entries = {"a": [KEEP], "b": [team, config_map("b")]}
+    someone = upgraded(with_it, {"a": [KEEP]}, prune=True)
+    assert someone.deploy()["state"] == "succeeded"
+    assert find(someone, "b") is None
+    assert noted(someone, "b") == ["team"]
+    someone.materials.given = release("2.11", with_it)
+    planned = someone.plan()
+    assert actions(planned)["b"] == "resume"
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert find(someone, "b")
 
 
 def test_what_somebody_made_anew_is_left_to_them_with_a_warning_and_forgotten() -> None:

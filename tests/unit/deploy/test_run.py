@@ -19,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_inventories,
 )
@@ -52,6 +51,7 @@ from tests.unit.deploy.driver import (
     release,
     secret,
 )
+from tests.unit.deploy.foretold import assert_foretold, manifests
 
 CANARY = "canary-value"
 
@@ -280,25 +280,12 @@ def test_the_rehearsed_diff_is_what_the_run_changes(already: str) -> None:
     elif already:
         someone.materials.given = kyma("2.10")
     someone.materials.classes = migrations
-    before = _everything(someone.cluster)
+    before = manifests(someone.cluster)
     with only_reads(memory(someone)):
         planned = someone.plan(check_mode=True)
-    assert _everything(someone.cluster) == before
+    assert manifests(someone.cluster) == before
     assert someone.carry_out(planned)["state"] == "succeeded"
-    after = _everything(someone.cluster)
-    touched = {ref for ref in {*before, *after} if before.get(ref) != after.get(ref)}
-    shown = {}
-    for one in planned["diff"]:
-        ref = one["after_header"]
-        assert ref not in shown, f"{ref} is shown twice"
-        shown[ref] = (one["before"], one["after"])
-    assert set(shown) == touched
-    import yaml
-
-    for ref, (old, new) in shown.items():
-        if not ref.startswith("Secret"):
-            assert (yaml.safe_load(old) if old else None) == before.get(ref), ref
-            assert (yaml.safe_load(new) if new else None) == _without_defaults(after.get(ref), new), ref
+    assert_foretold(planned, before, manifests(someone.cluster))
 
 
 class _Writes(Migration):
@@ -316,38 +303,6 @@ class _Writes(Migration):
         meta = {"name": "migrated", "namespace": "default"}
         ctx.cluster.apply({**config_map("migrated", a="b"), "metadata": meta})
         ctx.cluster.patch("v1", "Namespace", "kube-public", None, {"metadata": {"labels": {"seen": "yes"}}})
-
-
-def _everything(cluster: Cluster) -> dict[str, Object]:
-    """Every manifest in the cluster but our own records and definitions, by how a diff heads it."""
-    kinds = [
-        ("v1", "Namespace"),
-        ("v1", "ConfigMap"),
-        ("v1", "Secret"),
-        ("apps/v1", "Deployment"),
-        ("batch/v1", "Job"),
-        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-        ("rbac.authorization.k8s.io/v1", "ClusterRole"),
-        ("example.com/v1", "Gateway"),
-    ]
-    found = {}
-    for api_version, kind in kinds:
-        for obj in cluster.list(api_version, kind).items:
-            meta = obj["metadata"]
-            place = f"{meta['namespace']}/{meta['name']}" if meta.get("namespace") else meta["name"]
-            if "lifecycle" not in meta["name"]:
-                found[f"{kind} {place}"] = manifest_of(obj)
-    return found
-
-
-def _without_defaults(obj: Object | None, shown: str) -> Object | None:
-    """What is created is shown as the release wants it: without what the server fills in."""
-    if obj and obj["kind"] == "Namespace" and "kubernetes.io/metadata.name" not in shown:
-        meta = {key: value for key, value in obj["metadata"].items() if key != "labels"}
-        return {key: value for key, value in obj.items() if key not in ("metadata", "spec")} | {
-            "metadata": meta
-        }
-    return obj
 
 
 # Failures.

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_inventories,
     scope_of,
@@ -173,15 +173,25 @@ class _Pruning:
         """Keep in the inventory what the component has, and what it no longer should have and still has."""
         dropped = {entry.ref for entry in self._dropped.get(before.component, ())}
         whole = before.component not in self._in_release
-        kept = tuple(
-            entry
-            for entry in before.entries
-            if entry.ref not in removal.forgotten and (entry.ref in dropped or not (whole or entry.dropped))
-        )
+        others = [one for one in self._inventories.values() if not whole or one is not before]
+        taken = [entry for one in others for entry in one.entries if not entry.dropped]
+        refs, uids = {entry.ref for entry in taken}, {entry.uid for entry in taken if entry.uid}
+
+        def stays(entry: Entry) -> bool:
+            if entry.ref in removal.forgotten:
+                return False
+            if entry.ref in dropped or not (whole or entry.dropped):
+                return True
+            # What goes to a component that is not deployed yet is nobody else's.
+            return entry.ref not in refs and entry.uid not in uids
+
+        kept = tuple(filter(stays, before.entries))
         if whole and not kept:
             shrink_inventory(self._task.cluster, before, None)
         elif kept != before.entries:
-            shrink_inventory(self._task.cluster, before, replace(before, entries=kept))
+            # A release that has the component again must not take what is left of it for all of it.
+            after = replace(before, entries=kept, digest="" if whole else before.digest)
+            shrink_inventory(self._task.cluster, before, after)
 
 
 def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
