@@ -22,6 +22,7 @@ options:
     description:
       - How long the lease lasts from each renewal on, and so for how long a run may be silent before another
         one takes over. It is renewed every ten seconds while a task is at work.
+      - At least V(6).
     type: int
     default: 45
   service_account:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
 
 from tests.cluster.paths import BIN
 
@@ -24,6 +25,8 @@ SCOPE = os.environ.get("KYMA_FAULTS", "")
 """``whole``: everything, however long it takes; ``few``: some of the tests; else each of them for a while."""
 ALWAYS = ("test_kills.py", "test_lost_answers.py")
 AS_MANY_OTHERS = 6
+FENCE = {"name": "deployer", "namespace": NAMESPACE}
+RBAC = "rbac.authorization.k8s.io"
 
 
 def pytest_report_header() -> str:
@@ -75,3 +78,22 @@ def world(shared_world: World) -> Iterator[World]:
     shared_world.processes.kill()
     print(f"SEED={SEED}\n{shared_world.proxy.sequence}")
     shared_world.proxy.pass_all()
+
+
+@pytest.fixture
+def account(world: World) -> Iterator[None]:
+    """What the fence needs: an account that may do everything."""
+    api = world.api
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": FENCE})
+    binding = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "fenced-deployer"},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", **FENCE}],
+    }
+    api.apply(binding)
+    yield
+    api.delete(f"{RBAC}/v1", "ClusterRoleBinding", "fenced-deployer")
+    api.delete("v1", "ServiceAccount", FENCE["name"], NAMESPACE)

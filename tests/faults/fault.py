@@ -101,3 +101,22 @@ def refusal(status: int, retry_after: int = 0) -> Fault:
 def slow(seconds: float) -> Fault:
     """An answer that takes its time."""
     return Fault(f"answer delayed by {seconds:g} s", after=lambda: time.sleep(seconds))
+
+
+class Once:
+    """Befalls the first request that is meant, and lets all others pass.
+
+    Attributes:
+        struck: the request that it was; None as long as none came.
+    """
+
+    def __init__(self, meant: Callable[[Request], bool], fault: Fault) -> None:
+        self.struck: Request | None = None
+        self._meant = meant
+        self._fault = fault
+
+    def __call__(self, request: Request) -> Fault:
+        if self.struck is not None or not self._meant(request):
+            return NOTHING
+        self.struck = request
+        return self._fault

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,23 +14,25 @@ from typing import Any, TypeVar
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import REFUSED_AFTER_SECONDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 
 from tests.integration.playbook.audit import AuditLog
 from tests.integration.playbook.running import Outcome, Playbook
 
 from . import world as worlds
-from .fault import NOTHING, Fault, Request
-from .shop import given, migrations
+from .fault import Fault, Once
+from .proxy import Passage
+from .shop import MIGRATIONS, given, migrations
 from .world import PATIENCE, World
 
 pytestmark = pytest.mark.cluster
 
 PAIRS, FEW = 20, 3
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
-ACCOUNT = {"name": "deployer", "namespace": NAMESPACE}
-ROLES = "rbac.authorization.k8s.io"
 OFF_SECONDS = 600
+LONGEST_UNTIL_TAKEN = PATIENCE["lease_seconds"] + REFUSED_AFTER_SECONDS + 8
+"""Seconds until it is clear that its holder is gone, and can't write; and for what else is to be done."""
 CLOCK = """
 # Python imports this before all else.
 import datetime
@@ -147,44 +149,6 @@ def new_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     world.close()
 
 
-@pytest.fixture
-def account(world: World) -> Iterator[None]:
-    """What the fence needs: an account that may do everything."""
-    api = world.api
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": ACCOUNT})
-    binding = {
-        "apiVersion": f"{ROLES}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "fenced-deployer"},
-        "roleRef": {"apiGroup": ROLES, "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": [{"kind": "ServiceAccount", **ACCOUNT}],
-    }
-    api.apply(binding)
-    yield
-    api.delete(f"{ROLES}/v1", "ClusterRoleBinding", "fenced-deployer")
-    api.delete("v1", "ServiceAccount", ACCOUNT["name"], NAMESPACE)
-
-
-class Once:
-    """Befalls the first request that is meant, and lets all others pass.
-
-    Attributes:
-        struck: the request that it was; None as long as none came.
-    """
-
-    def __init__(self, meant: Callable[[Request], bool], fault: Fault) -> None:
-        self.struck: Request | None = None
-        self._meant = meant
-        self._fault = fault
-
-    def __call__(self, request: Request) -> Fault:
-        if self.struck is not None or not self._meant(request):
-            return NOTHING
-        self.struck = request
-        return self._fault
-
-
 def test_of_two_at_the_same_instant_one_works_and_both_finish(pair: Pair, *, whole: bool) -> None:
     for _number in range(PAIRS if whole else FEW):
         pair.deploy_at_once()
@@ -219,6 +183,79 @@ def test_what_a_paused_holder_had_sent_is_refused_after_the_takeover(pair: Pair,
     assert passage.status == 401
     world.shop.assert_whole()
     pair.assert_free()
+
+
+def test_who_stood_still_without_a_fence_of_the_server_sees_by_himself_that_he_may_write_no_more(
+    pair: Pair,
+) -> None:
+    world = pair.world
+    world.shop.renew()
+    second: list[Outcome] = []
+    late: list[Passage] = []
+
+    def takeover() -> None:
+        world.processes.pause()
+        try:
+            second.append(pair.deploy(1))
+            late.extend(world.proxy.passages)
+        finally:
+            world.processes.resume()
+
+    standing = Once(
+        # The look before its first write: nothing is on its way.
+        lambda one: not one.writes and "/ledgers/" in one.path and reaches(world, "shop-pre"),
+        Fault("stands still until another one has taken over", before=takeover),
+    )
+    first = world.deploy(standing)
+    assert standing.struck is not None
+    second[0].succeeded()
+    assert "run: advisory (" in second[0].text
+    first.failed()
+    assert "has lost the lease of the cluster, so it may write no more: " in first.text
+    assert "no time left" not in first.text
+    written = [one for one in world.proxy.passages[len(late) :] if one.request.writes and one.status < 300]
+    assert [str(one) for one in written] == []
+    world.shop.assert_whole()
+    pair.assert_free()
+
+
+def reaches(world: World, step: str) -> bool:
+    """Whether the migrations of this round before a step have taken effect, and none after it."""
+    return [line.split()[1] for line in world.shop.lines()] == [*MIGRATIONS[: MIGRATIONS.index(step)]]
+
+
+@pytest.mark.usefixtures("account")
+def test_whoever_comes_after_one_that_was_killed_goes_on_by_himself_where_that_one_was(pair: Pair) -> None:
+    world = pair.world
+    world.shop.renew()
+    killed = Once(
+        lambda one: one.writes and one.path.endswith("/deployments/shop"),
+        Fault("killed", before=world.processes.kill, reset_before=True),
+    )
+    assert world.deploy(killed).status != 0
+    assert killed.struck is not None
+    assert world.shop.lines() == [f"{world.shop.round} {step}" for step in ("global-pre", "shop-pre")]
+    world.proxy.forget()
+    # As by default: nobody is waited for who is at work.
+    second = world.deploy(lease_wait=0).succeeded()
+    assert moment(second, "shop: applying") - moment(second, "run: waiting") < LONGEST_UNTIL_TAKEN
+    # What was read before its token was refused may be wrong.
+    refused = moment(second, "the server refuses the tokens of whoever had the lease") + REFUSED_AFTER_SECONDS
+    assert moment(second, "run: outdated") > refused - 0.5
+    writes = [one.request for one in world.proxy.passages if one.request.writes]
+    assert [str(one) for one in writes if one.path.endswith("/configmaps/base")] == []
+    ledger = [one.query for one in writes if "/ledgers/" in one.path]
+    assert [step for step in MIGRATIONS if any(f"%2F{step}&" in one for one in ledger)] == [
+        "shop-post",
+        "global-post",
+    ]
+    world.shop.assert_whole()
+    pair.assert_free()
+
+
+def moment(outcome: Outcome, text: str) -> float:
+    """When a text was first shown."""
+    return next(when for when, line in outcome.lines if text in line)
 
 
 def test_clocks_that_are_off_make_no_difference(new_pair: Pair) -> None:

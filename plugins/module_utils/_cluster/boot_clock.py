@@ -11,8 +11,8 @@ from pathlib import Path
 
 def boot_clock() -> float:
     """Seconds that only grow, also while the machine sleeps, which ``time.monotonic`` does not count."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
+    # Only Linux has the first; that of macOS goes on while it sleeps, and its time.monotonic() does not.
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def boot_clock_id() -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
     Conflict,
     Forbidden,
     NotFound,
@@ -136,8 +138,7 @@ class Acquisition:
         try:
             return self._acquire(lease or read_lease(self._cluster))
         except BaseException:
-            if self._raised:
-                lower_fence(self._cluster, self._raised.fence)
+            self._lower()
             raise
 
     def _acquire(self, lease: Lease) -> Won:
@@ -154,6 +155,8 @@ class Acquisition:
                 if tenure is not None:
                     return self._won(tenure, seen, is_first)
                 is_first = False
+                # Whoever was quicker may have taken the fence of anybody else away.
+                self._lower()
             seen = sighted(seen, read_lease(self._cluster), self._clock())
 
     def _wait_a_little(self, seen: Sighting, begun: float) -> None:
@@ -171,6 +174,13 @@ class Acquisition:
             gone = f"taken over once it was silent for {seen.lease.seconds:.0f} s"
             self._tell("waiting", f"for {seen.lease}, who has the lease: {how}, or {gone}")
         self._sleep(min(LOOK_SECONDS, seen.lease.seconds / 4))
+
+    def _lower(self) -> None:
+        if self._raised:
+            with suppress(ClusterError):
+                # One that stays does no harm: nobody writes by it.
+                lower_fence(self._cluster, self._raised.fence)
+        self._raised = None
 
     def _take(self, before: Lease) -> Tenure | None:
         """Take a lease that is free, or was given up; None where somebody was quicker."""
@@ -231,23 +241,33 @@ class Acquisition:
     def _won(self, tenure: Tenure, seen: Sighting, is_first: bool) -> Won:
         fence, token = self._raised or Raised(Fence())
         taken_over = bool(seen.lease.holder)
-        if taken_over:
+        # Where there is no lease it may have been deleted while somebody had it.
+        if taken_over or not seen.lease.uid:
             try:
                 with tenure.renewed():
-                    fence = replace(fence, note=self._evict(fence, seen.lease) or fence.note)
+                    note, evicted = self._evict(tenure, fence, seen.lease)
             except BaseException:
                 tenure.release()
                 raise
+            fence = replace(fence, note=note or fence.note)
+            taken_over = taken_over or evicted
         cluster = fenced(self._cluster, tenure, fence, token)
         return Won(tenure, fence, cluster, is_first and not taken_over)
 
-    def _evict(self, own: Fence, gone: Lease) -> str:
-        """Wait until the one before can't write any more; why that isn't certain, or nothing."""
-        self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
+    def _evict(self, tenure: Tenure, own: Fence, gone: Lease) -> tuple[str, bool]:
+        """Wait until nobody from before can write; why that isn't certain, and whether it was needed."""
+        if gone.holder:
+            self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
         try:
-            if evict_others(self._cluster, own):
-                self._tell("taking over", f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses its tokens")
-                self._sleep(REFUSED_AFTER_SECONDS)
+            # As long as it is ours, or it would be the fence of whoever has it by then.
+            if not evict_others(fenced(self._cluster, tenure, Fence()), own):
+                return "", False
         except Forbidden as refusal:
-            return f"{gone} could not be kept from writing, in case it still lives: {refusal.api_message}"
-        return ""
+            if not gone.holder:
+                return "", False
+            why = f"{gone} could not be kept from writing, in case it still lives: {refusal.api_message}"
+            return why, False
+        until = f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses the tokens of whoever had the lease"
+        self._tell("taking over", until)
+        self._sleep(REFUSED_AFTER_SECONDS)
+        return "", True

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import Won
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import LeaseHeld, Won
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
     acquire,
@@ -77,6 +77,7 @@ class _OwnLease:
         self._stack = stack
         self._lock = threading.Lock()
         self._won: Won | None = None
+        self._refused: LeaseHeld | None = None
 
     @property
     def lost(self) -> str:
@@ -96,8 +97,15 @@ class _OwnLease:
         """
         with self._lock:
             won = self._won
+            if self._refused:
+                # All who would write have waited for the same.
+                raise self._refused
             if won is None:
-                won = self._win()
+                try:
+                    won = self._win()
+                except LeaseHeld as refusal:
+                    self._refused = refusal
+                    raise
                 self.is_outdated = not won.is_first
             if self.is_outdated:
                 raise _Outdated("somebody else was at work meanwhile, so all is looked at again")

@@ -48,9 +48,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
+SHORTEST_LEASE = 6
+"""Seconds: a third of it is the least that is left of it when a request begins."""
 NAMESPACE_SECONDS = 60.0
 """How long a namespace of ours may take to go."""
 
@@ -71,9 +74,15 @@ def look_before(task: Task) -> Before:
     """Look at what one has to know before one gets a lease.
 
     Raises:
+        LifecycleError: a lease as short as the user wants is of no use.
         ClusterError: the server does not answer.
     """
-    account = task.params["service_account"]
+    account, seconds = task.params["service_account"], task.params["lease_seconds"]
+    if seconds < SHORTEST_LEASE:
+        raise LifecycleError(
+            f"kyma_lease_seconds is {seconds}, and has to be {SHORTEST_LEASE} or more: a shorter lease ends"
+            " before a request does"
+        )
     reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: why_no_fence(cluster, account)]
     return Before(*side_by_side(lambda read: read(task.cluster), reads))
 

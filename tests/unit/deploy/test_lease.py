@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -43,7 +44,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     Won,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import REFUSED_AFTER_SECONDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
+    REFUSED_AFTER_SECONDS,
+    lower_fence,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -54,6 +58,12 @@ ALICE, BOB = Holder("a", "alice@bastion", 7), Holder("b", "bob@laptop", 8)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "d", "namespace": NAMESPACE}}
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+
+
+def test_a_clock_counts_where_there_is_none_for_booting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(time, "CLOCK_BOOTTIME", raising=False)
+    first = boot_clock()
+    assert 0 <= boot_clock() - first < 5
 
 
 # What an observer sees.
@@ -458,6 +468,83 @@ def test_without_an_account_the_fence_is_advisory() -> None:
     assert acquire(MemoryCluster(), claim()).fence.note == "no service account is named for it"
 
 
+def test_where_the_lease_was_deleted_the_tokens_of_whoever_had_it_end_too() -> None:
+    cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
+    alice = acquire(cluster, claim(account="d"), time)
+    cluster.delete(API_VERSION, KIND, NAME, NAMESPACE)
+    won = acquire(cluster, claim(BOB, account="d"), time, told)
+    assert secrets(cluster) == ["run-b"]
+    assert (time.slept, won.is_first) == ([REFUSED_AFTER_SECONDS], False)
+    assert told == ["taking over: in 12 s the server refuses the tokens of whoever had the lease"]
+    # By her clock it is hers.
+    assert alice.tenure.seconds_left() == 45 - REFUSED_AFTER_SECONDS
+    alice.tenure._until = float("inf")
+    with pytest.raises(LeaseLost, match="b of bob@laptop"):
+        alice.cluster.apply(CONFIG)
+    assert not cluster.get("v1", "ConfigMap", "c", "default")
+
+
+def test_who_may_not_look_for_tokens_on_a_new_cluster_has_nothing_to_tell() -> None:
+    cluster = MemoryCluster(ACCOUNT)
+    refusal = Forbidden("x", status=403, api_message="you may not list secrets")
+    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), refusal)
+    won = acquire(cluster, claim(account="d"))
+    assert (won.fence.note, won.fence.is_advisory, won.is_first) == ("", False, True)
+
+
+def test_a_fence_that_another_one_may_have_taken_away_is_made_anew() -> None:
+    cluster, time = MemoryCluster(ACCOUNT), Time()
+    acquire(cluster, claim(Holder("gone"), account="d"), time)
+
+    def quicker(request: Request) -> bool:
+        # Alice has made her Secret, and Bob takes over, ends all tokens, and is done.
+        if (request.verb, request.ref.kind) == ("patch", KIND) and not bobs:
+            faults, cluster._test.faults = cluster._test.faults, []
+            bobs.append(acquire(cluster, claim(BOB, account="d"), bobs_time))
+            assert secrets(cluster) == ["run-b"]
+            lower_fence(cluster, bobs[0].fence)
+            bobs[0].tenure.release()
+            cluster._test.faults = faults
+        return False
+
+    bobs: list[Won] = []
+    bobs_time = Time()
+    cluster.fail_when(quicker, Unreachable("never raised"))
+    won = acquire(cluster, claim(account="d"), time)
+    assert (won.is_first, won.tenure.epoch, secrets(cluster)) == (False, 3, ["run-a"])
+    won.cluster.apply(CONFIG)
+
+
+def test_who_stood_still_before_he_ended_tokens_does_not_end_those_of_his_successor() -> None:
+    cluster, time = MemoryCluster(ACCOUNT), Time()
+    acquire(cluster, claim(Holder("gone"), account="d"), time)
+
+    def standing_still(request: Request) -> bool:
+        if (request.verb, request.ref.kind) == ("list", "Secret") and not bobs:
+            faults, cluster._test.faults = cluster._test.faults, []
+            bobs_time.now = time.now
+            bobs.append(acquire(cluster, claim(BOB, account="d"), bobs_time))
+            time.now += 100
+            cluster._test.faults = faults
+        return False
+
+    bobs: list[Won] = []
+    bobs_time = Time()
+    cluster.fail_when(standing_still, Unreachable("never raised"))
+    with pytest.raises(LeaseLost, match="b of bob@laptop"):
+        acquire(cluster, claim(account="d"), time)
+    assert secrets(cluster) == ["run-b"]
+    bobs[0].cluster.apply(CONFIG)
+
+
+def test_why_one_gets_no_lease_is_not_hidden_by_what_comes_after() -> None:
+    cluster = MemoryCluster(ACCOUNT)
+    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("create", KIND), Unreachable("the reason"))
+    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("delete", "Secret"), Unreachable("another"))
+    with pytest.raises(Unreachable, match="the reason"):
+        acquire(cluster, claim(account="d"))
+
+
 def test_who_gets_no_lease_leaves_no_secret() -> None:
     cluster = MemoryCluster(ACCOUNT)
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("create", KIND), Unreachable("no answer"))
@@ -506,8 +593,6 @@ def test_the_thread_keeps_it_renewed() -> None:
     first = read_lease(cluster).renewed
     tenure = Tenure(cluster, ALICE.identity, won.tenure.epoch, 1)
     with tenure.renewed():
-        import time
-
         time.sleep(0.6)
         assert tenure.seconds_left() > 0
     assert read_lease(cluster).renewed > first

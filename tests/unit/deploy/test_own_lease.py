@@ -1,0 +1,118 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A task that is no part of a run: it gets the lease with its first write, and gives it back at its end."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import KIND, Holder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
+    Acquisition,
+    Claim,
+    LeaseHeld,
+    Won,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from tests.unit.deploy.driver import FakeMaterials, config_map, release
+
+NAMES = [f"map-{number}" for number in range(20)]
+OPTIONS = {"lease_wait": 0.0, "lease_seconds": 45, "service_account": "deployer"}
+
+
+def task(cluster: MemoryCluster, **options: object) -> Task:
+    materials = FakeMaterials(release("2.9", {}), ())
+    return Task({**OPTIONS, **options}, cluster, materials, lambda *_told: None, lambda: False)
+
+
+def write(working: Task, *names: str) -> Result:
+    """Write some ConfigMaps side by side; what comes of it."""
+
+    def one(name: str) -> str:
+        obj = config_map(name)
+        try:
+            working.cluster.apply({**obj, "metadata": {**obj["metadata"], "namespace": "default"}})
+        except LifecycleError as error:
+            return str(error)
+        return read_lease(working.cluster).holder
+
+    return {"seen": side_by_side(one, names)}
+
+
+def test_who_writes_nothing_takes_no_lease() -> None:
+    cluster = MemoryCluster()
+    assert with_own_lease(task(cluster), "one", lambda working: write(working)) == {"seen": []}
+    assert [one for one in cluster.requests if one.ref.kind == KIND] == []
+
+
+def test_the_first_write_gets_it_for_all_and_it_is_given_back() -> None:
+    cluster = MemoryCluster()
+    holders = set(with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))["seen"])
+    assert len(holders) == 1
+    assert holders.pop().startswith("one ")
+    lease = read_lease(cluster)
+    assert (lease.holder, lease.epoch) == ("", 1)
+
+
+def test_it_is_given_back_after_a_failure() -> None:
+    cluster = MemoryCluster()
+
+    def work(working: Task) -> Result:
+        write(working, "a")
+        raise LifecycleError("it fails")
+
+    with pytest.raises(LifecycleError, match="it fails"):
+        with_own_lease(task(cluster), "one", work)
+    assert (read_lease(cluster).holder, read_lease(cluster).epoch) == ("", 1)
+
+
+def test_that_somebody_is_at_work_is_found_out_once_for_all_who_would_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def held(_task: Task, run: str, *_more: object) -> Won:
+        asked.append(run)
+        time.sleep(0.1)
+        raise LeaseHeld("somebody is at work")
+
+    monkeypatch.setattr(own_lease, "acquire", held)
+    cluster = MemoryCluster()
+    result = with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))
+    assert (result["seen"], asked) == (["somebody is at work"] * len(NAMES), ["one"])
+    assert [one for one in cluster.requests if one.writes] == []
+
+
+def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
+    cluster = MemoryCluster()
+    claim = Claim(Holder("other"), 1, 0, "")
+    other = Acquisition(cluster, claim, lambda *_told: None, lambda: False).acquire()
+    looks: list[bool] = []
+
+    def work(working: Task) -> Result:
+        looks.append(working.cluster.get("v1", "ConfigMap", "theirs", "default") is not None)
+        if len(looks) == 1:
+            obj = config_map("theirs")
+            other.cluster.apply({**obj, "metadata": {**obj["metadata"], "namespace": "default"}})
+        return write(working, "a")
+
+    [holder] = with_own_lease(task(cluster), "one", work)["seen"]
+    assert looks == [False, True]
+    assert holder.startswith("one ")
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, 5])
+def test_a_lease_that_ends_before_a_request_does_is_refused(seconds: int) -> None:
+    cluster = MemoryCluster()
+    [told] = with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))["seen"]
+    assert told.startswith(f"kyma_lease_seconds is {seconds}, and has to be 6 or more: ")
+    assert [one for one in cluster.requests if one.writes] == []
