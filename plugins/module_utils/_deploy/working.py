@@ -16,28 +16,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock
     boot_clock,
     boot_clock_id,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    ref_of,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
-    API_VERSION,
-    KIND,
-    NAME,
-    NAMESPACE,
-    Holder,
-    Lease,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import Holder, Lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
-    MADE_LABEL,
     Acquisition,
     Claim,
     Won,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms, remove_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     Fence,
@@ -54,8 +40,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import sid
 
 SHORTEST_LEASE = 6
 """Seconds: a third of it is the least that is left of it when a request begins."""
-NAMESPACE_SECONDS = 60.0
-"""How long a namespace of ours may take to go."""
 
 
 class Before(NamedTuple):
@@ -168,24 +152,6 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         yield replace(task, cluster=cluster, tenure=tenure)
     if tenure.is_over:
         _give_back(task.cluster, tenure, fence)
-
-
-def forget_lease(cluster: Cluster) -> None:
-    """Leave nothing of the lease on a cluster where nothing of ours is left; what goes wrong does no harm.
-
-    Our namespace goes if it is we who have made it: others may have put the deployer's account there.
-    """
-    with suppress(ClusterError):
-        namespace, lease = cluster.get("v1", "Namespace", NAMESPACE), read_lease(cluster)
-        if namespace is None or lease.holder:
-            return
-        # Refused where somebody has got it by now.
-        cluster.delete(
-            API_VERSION, KIND, NAME, NAMESPACE, uid=lease.uid, resource_version=lease.resource_version
-        )
-        if (namespace["metadata"].get("labels") or {}).get(MADE_LABEL) == FIELD_MANAGER:
-            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
-            remove_objects(terms, [Entry("v1", ref_of(namespace))])
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     sighted,
     taken,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease_removal import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
     Acquisition,
     Claim,
@@ -49,7 +50,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
     lower_fence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from hypothesis import given, settings
 from hypothesis import strategies as st

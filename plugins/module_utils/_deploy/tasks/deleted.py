@@ -29,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of, without
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import read_journal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease_removal import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_leftovers import (
     UNDOABLE,
     leftover_told,
@@ -73,7 +74,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
     FAILED as UNDO_FAILED,
