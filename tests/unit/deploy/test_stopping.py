@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import (
     nothing_to_cancel,
     wish,
@@ -30,6 +31,12 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.fixture(autouse=True)
+def soon_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let whoever follows a run that was cut off wait for a second only."""
+    monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
 
 
 def one_after_the_other() -> Deployer:
