@@ -85,7 +85,7 @@ class Stopping:
 
     def _own_reason(self) -> str:
         if self._lost:
-            return self._lost
+            return f"the loss of its lease: {self._lost}"
         if self._task.cancelled():
             return signalled(self._by)
         if self._deadline is not None and self._clock() > self._deadline:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import (
@@ -20,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
     Stopping,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 
@@ -57,7 +59,9 @@ def work(someone: Deployer, name: str) -> Any:
     )
 
 
-def watcher(someone: Deployer, name: str, clock: Clock, *, told: bool = False) -> Stopping:
+def watcher(
+    someone: Deployer, name: str, clock: Clock, *, told: bool = False, tenure: Tenure | None = None
+) -> Stopping:
     progress = someone.told
     task = Task(
         params={"grace": 30.0},
@@ -65,6 +69,7 @@ def watcher(someone: Deployer, name: str, clock: Clock, *, told: bool = False) -
         materials=someone.materials,
         progress=lambda subject, state, detail="": progress.append((subject, state, detail)),
         cancelled=lambda: told,
+        tenure=tenure,
     )
     return Stopping(task, read_run(someone.cluster, name), clock)
 
@@ -89,6 +94,22 @@ def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
     assert status["cancelledAt"]
     [line] = [line for line in someone.told if line[:2] == ("run", "stopping")]
     assert line[2] == f"cancelled by {status['cancelled']}; what is in flight has 30 s to end"
+
+
+def test_a_lease_that_was_lost_stops_it_and_says_to_whom() -> None:
+    someone = one_after_the_other()
+    name = begun(someone)
+    tenure = Tenure(someone.cluster, "another", 1, 45)
+    with pytest.raises(LeaseLost):
+        tenure.renew()
+    stopping = watcher(someone, name, Clock(), tenure=tenure)
+    assert stopping()
+    assert stopping.why().startswith(
+        "the loss of its lease: another has lost the lease of the cluster, so it"
+    )
+    assert f"{name} of {who()} (process " in stopping.why()
+    # Whose the record is now, only who has the lease may say.
+    assert "cancelled" not in someone.record()["status"]
 
 
 def test_the_deadline_counts_from_the_beginning_of_the_run() -> None:
