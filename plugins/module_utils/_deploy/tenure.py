@@ -108,7 +108,7 @@ class Tenure:
             lease = read_lease(self._asking)
             if (lease.holder, lease.epoch) == (self.holder, self.epoch):
                 raise
-            self._lost = lost_to(self.holder, lease)
+            self._lost = lost_to(self.holder, self.epoch, lease)
             raise LeaseLost(self._lost) from refusal
         self._until = begun + self.seconds
 
@@ -170,9 +170,11 @@ class Tenure:
             return
 
 
-def lost_to(holder: str, lease: Lease) -> str:
-    """Who has a lease instead of somebody, for a person."""
+def lost_to(holder: str, epoch: int, lease: Lease) -> str:
+    """Who has a lease instead of somebody who had it in an epoch, for a person."""
     run = holder_of(holder).run
+    if lease.epoch == epoch and not lease.holder:
+        return f"{run} may write no more: it was ended, and has given the lease of the cluster back"
     if lease.holder:
         now = f"{lease} has taken it over"
     elif lease.uid:

@@ -333,6 +333,15 @@ def test_what_was_given_back_and_had_by_another_meanwhile_is_lost() -> None:
     alice.release()
 
 
+def test_what_the_run_itself_has_given_back_was_taken_by_nobody() -> None:
+    cluster, time = MemoryCluster(), Time()
+    alice = acquire(cluster, claim(), time)
+    # Another task of hers, that had found the run cancelled.
+    Tenure(cluster, ALICE.identity, alice.tenure.epoch, 45).release()
+    with pytest.raises(LeaseLost, match=r"^a may write no more: it was ended"):
+        alice.tenure.renew()
+
+
 def test_whether_it_is_held_must_be_found_out_before_a_write() -> None:
     cluster, time = MemoryCluster(), Time()
     won = acquire(cluster, claim(), time)
