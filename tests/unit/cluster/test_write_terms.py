@@ -1,0 +1,96 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing by somebody else's leave: by his token, and only as long as he may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+
+from tests.unit.cluster.apiserver import ApiServer, Reply, Script, Seen, discovery_or, serve, status
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
+
+
+@contextmanager
+def as_jane(script: Script = lambda _request: Reply(CONFIG_MAP)) -> Iterator[tuple[LiveCluster, ApiServer]]:
+    """A cluster that is talked to by a token, as jane."""
+    with serve(discovery_or(script)) as server:
+        login = Login(server.url, authorization=lambda _refused: "Bearer ours", impersonate_user="jane")
+        retry = RetryPolicy(first_delay=0.001, limit=2.0)
+        yield LiveCluster(Transport(login, retry=retry)), server
+
+
+def asked(server: ApiServer) -> list[Seen]:
+    return [request for request in server.seen if request.path not in ("/api", "/apis")]
+
+
+def write_all(cluster: Cluster) -> None:
+    """One write of each kind."""
+    cluster.apply(CONFIG_MAP)
+    cluster.create(CONFIG_MAP)
+    cluster.patch("v1", "ConfigMap", "a", "n", {"data": {"a": "1"}})
+    cluster.delete("v1", "ConfigMap", "a", "n")
+
+
+def test_writes_are_made_by_the_token_alone_and_tell_the_server_when_to_give_up() -> None:
+    with as_jane() as (cluster, server):
+        write_all(cluster.writing_on(WriteTerms(lambda: 9.7, lambda _refused: "Bearer theirs")))
+        writes = [one for one in asked(server) if one.method != "GET"]
+        assert [one.method for one in writes] == ["PATCH", "POST", "PATCH", "DELETE"]
+        for one in writes:
+            assert (one.header("Authorization"), one.header("Impersonate-User")) == ("Bearer theirs", "")
+            assert one.query["timeout"] == "9s"
+
+
+def test_reads_are_made_as_before() -> None:
+    with as_jane() as (cluster, server):
+        cluster.writing_on(WriteTerms(lambda: 0.0, lambda _refused: "Bearer theirs")).get(
+            "v1", "ConfigMap", "a", "n"
+        )
+        [read] = asked(server)
+        assert (read.header("Authorization"), read.header("Impersonate-User")) == ("Bearer ours", "jane")
+        assert "timeout" not in read.query
+
+
+def test_without_a_token_writes_are_ours_and_end_in_time() -> None:
+    with as_jane() as (cluster, server):
+        cluster.writing_on(WriteTerms(lambda: 9.7)).apply(CONFIG_MAP)
+        [write] = asked(server)
+        assert (write.header("Authorization"), write.header("Impersonate-User")) == ("Bearer ours", "jane")
+        assert write.query["timeout"] == "9s"
+
+
+def test_without_time_nothing_is_sent() -> None:
+    with as_jane() as (cluster, server):
+        with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):
+            cluster.writing_on(WriteTerms(lambda: 0.9)).apply(CONFIG_MAP)
+        assert asked(server) == []
+
+
+def test_what_fails_is_tried_again_only_while_there_is_time() -> None:
+    left = iter([9.0, 9.0, 0.5])
+    with as_jane(lambda _request: status(503)) as (cluster, server):
+        with pytest.raises(Exception, match="503"):
+            cluster.writing_on(WriteTerms(lambda: next(left))).apply(CONFIG_MAP)
+        assert len(asked(server)) == 2
+
+
+def test_a_token_that_is_refused_is_renewed_once() -> None:
+    tokens = iter(["Bearer old", "Bearer new", "Bearer new"])
+
+    def script(request: Seen) -> Reply:
+        return Reply(CONFIG_MAP) if request.header("Authorization") == "Bearer new" else status(401)
+
+    with as_jane(script) as (cluster, server):
+        cluster.writing_on(WriteTerms(lambda: 9.0, lambda _refused: next(tokens))).apply(CONFIG_MAP)
+        assert [one.header("Authorization") for one in asked(server)] == ["Bearer old", "Bearer new"]
