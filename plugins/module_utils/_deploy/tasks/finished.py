@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``run`` with ``state=finished``: say how a run has ended, and how long each part took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
+    LONGEST_MESSAGE,
+    seconds_since_start,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+    read_metadata,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+    CANCELLED,
+    FAILED,
+    PRUNE,
+    SUCCEEDED,
+    durations_of,
+    failures_of,
+    unfinished,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    RUNNING,
+    forget_old_runs,
+    note,
+    read_run,
+    timestamp,
+    write_installation,
+    write_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+
+def finished(task: Task) -> Result:
+    """End the record of a run, and give its lease back; what has ended stays as it is.
+
+    Raises:
+        ClusterError: there is no such run, or the server does not answer.
+    """
+    record = read_run(task.cluster, task.params["run"])
+    if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
+        # By the work itself, or by somebody else: then it need not have the lease any more.
+        result = _record_end(task, record)
+    else:
+        with working.at_work(task, record) as working_task:
+            result = _record_end(working_task, record)
+    working.give_back(task.cluster, record)
+    return result
+
+
+def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
+    """End the record of a run; one that has ended stays as it is."""
+    cluster, name = task.cluster, task.params["run"]
+    spec, status = record["spec"], record.get("status") or {}
+    failures = [*failures_of(status), *unfinished(spec.get("components") or (), status)]
+    if spec.get("prune") and not failures and PRUNE not in (status.get("phases") or {}):
+        failures.append("pruning: never started")
+    ended_before = status.get("state", RUNNING) != RUNNING
+    seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
+    state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
+    message = "; ".join(failures)[:LONGEST_MESSAGE]
+    if not ended_before:
+        _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
+        if not failures:
+            write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
+        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+        note(cluster, name, done)
+        forget_old_runs(cluster)
+    rows = durations_of(status)
+    title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
+    result: Result = {
+        "changed": True,
+        "run": name,
+        "state": state,
+        "seconds": round(seconds, 3),
+        "durations": rows,
+        "failures": failures,
+        "summary": [title, *render_durations(rows)],
+    }
+    if failures:
+        listed = "\n".join(f"- {failure}" for failure in failures)
+        result["failed"] = True
+        result["msg"] = (
+            f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
+            f" {spec.get('previous') or 'unset'}; {_what_next(state)}:\n{listed}"
+        )
+    return result
+
+
+def _installation_after(before: Installation, run_name: str, spec: Mapping[str, Any]) -> Installation:
+    """What the cluster has after a run that succeeded; components alone leave its version as it was."""
+    if spec.get("alone"):
+        components = dict.fromkeys((*before.components, *spec["allComponents"]))
+        return replace(before, digest=spec.get("kept", ""), components=tuple(components), last_run=run_name)
+    return Installation(
+        version=spec["version"],
+        target=spec["version"],
+        profile=spec.get("profile", ""),
+        digest=spec.get("digest", ""),
+        components=tuple(spec.get("allComponents") or ()),
+        last_run=run_name,
+        definitions=before.definitions,
+        resource_version=before.resource_version,
+        uid=before.uid,
+    )
+
+
+def _what_next(state: str) -> str:
+    again = "run the playbook again to go on from there"
+    return again if state == CANCELLED else "put right what failed and run the playbook again"
+
+
+def _what_of(spec: Mapping[str, Any]) -> str:
+    return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
+
+
+def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interactive: Sequence[str]) -> None:
+    """Look at everything once more: controllers have written to it since it was applied."""
+    worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
+    inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
+    live = read_metadata(cluster, inventories)
+    fresh = [(before, refreshed(before, live, interactive)) for before in inventories]
+    side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])

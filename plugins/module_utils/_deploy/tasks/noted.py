@@ -1,0 +1,32 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``run`` with ``state=noted``: remember what a plan without a run has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+
+
+def noted(task: Task) -> Result:
+    """Write the inventories anew. No object changes, and nothing is left to do: so this is no change."""
+    plan: Mapping[str, Any] = task.params["plan"]
+    installation = read_installation(task.cluster)
+    if basis_of(installation, read_inventories(task.cluster).values()) != plan["basis"]:
+        return {
+            "changed": False,
+            "msg": "another deployment has begun since the plan was made",
+        }
+    bring_definitions(task.cluster, installation)
+    count = note_what_was_seen(task.cluster, plan)
+    return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}

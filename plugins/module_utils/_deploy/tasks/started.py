@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``run`` with ``state=started``: begin to carry a plan out, once the cluster is ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definitions_hash
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
+    end_cancelled,
+    end_forerunner,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    read_installation,
+    read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    create_run,
+    new_run_name,
+    timestamp,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
+    DEPLOY,
+    Installation,
+    basis_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import signalled
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import foretold_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+
+def started(task: Task) -> Result:
+    """Get the lease, and record the run, if all is as the plan saw it.
+
+    Raises:
+        LifecycleError: the plan has blockers, the cluster is held, or somebody else is at work on it or was
+            since the plan was made.
+    """
+    plan: Mapping[str, Any] = task.params["plan"]
+    if plan.get("blockers"):
+        raise LifecycleError(
+            "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
+        )
+    task.progress("run", "starting", f"Kyma {plan['version']}")
+    seen = _look(task)
+    if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
+        raise LifecycleError(held)
+    if not seen.before.lease.holder and seen.basis != plan["basis"]:
+        return _outdated(task)
+    name = new_run_name()
+    won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
+    try:
+        if not won.is_first:
+            # What the plan saw may have been in the middle of a change.
+            working.give_up(task.cluster, won)
+            return _outdated(task, waited=True)
+        with working.working(task, won) as working_task:
+            _record_begin(working_task, name, seen.installation, working.lease_record(won))
+    except BaseException:
+        working.give_up(task.cluster, won)
+        raise
+    if told := working.told_of(won.fence):
+        task.progress("run", "advisory", told)
+    return {"changed": True, "run": name, "outdated": False, "advisory": told}
+
+
+def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[str, Any]) -> None:
+    plan: Mapping[str, Any] = task.params["plan"]
+    bring_definitions(task.cluster, before)
+    taking_part = [name for wave in plan["waves"] for name in wave]
+    spec = {
+        "action": DEPLOY,
+        "version": plan["version"],
+        "previous": before.version,
+        "profile": plan["profile"],
+        "digest": plan["digest"],
+        "startedBy": who(),
+        "clock": time.monotonic(),
+        "startedAt": timestamp(),
+        "deadline": task.params["deadline"],
+        "components": taking_part,
+        "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
+        "prune": list(plan.get("prune") or ()),
+        "migrations": foretold_of(plan["migrations"]),
+        "lease": lease,
+    }
+    if plan["alone"]:
+        # Those components of the same release leave the cluster with all of it, as it was rendered.
+        kept = before.digest if before.digest == plan["digest"] else ""
+        spec |= {"alone": plan["alone"], "kept": kept}
+    # First, as it is refused where somebody was quicker.
+    write_installation(
+        task.cluster,
+        Installation(
+            version=before.version,
+            target=before.target if plan["alone"] else plan["version"],
+            profile=before.profile if plan["alone"] else plan["profile"],
+            # Until the run has succeeded nobody may take the cluster for any release as it was rendered.
+            digest="",
+            components=before.components,
+            last_run=name,
+            definitions=definitions_hash(),
+            resource_version=before.resource_version,
+            uid=before.uid,
+        ),
+    )
+    create_run(task.cluster, name, spec)
+    end_forerunner(task.cluster, before.last_run, name)
+    note_what_was_seen(task.cluster, plan)
+    if task.cancelled():
+        end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
+
+
+class _Seen(NamedTuple):
+    """What a run finds when it begins."""
+
+    installation: Installation
+    basis: str
+    before: working.Before
+
+
+def _look(task: Task) -> _Seen:
+    reads: list[Callable[[], Any]] = [
+        lambda: working.look_before(task),
+        lambda: read_installation(task.cluster),
+        lambda: read_inventories(task.cluster),
+    ]
+    before, installation, inventories = side_by_side(lambda read: read(), reads)
+    return _Seen(installation, basis_of(installation, inventories.values()), before)
+
+
+def _outdated(task: Task, *, waited: bool = False) -> Result:
+    """What to answer where another deployment has begun since the plan was made: to plan anew, or an error.
+
+    Raises:
+        LifecycleError: somebody else was quicker, and the user does not want to wait for anybody.
+    """
+    if not waited and not task.params["lease_wait"]:
+        raise LifecycleError(
+            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
+            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+        )
+    message = "somebody else was at work on this cluster since the plan was made: plan anew"
+    task.progress("run", "outdated", message)
+    return {"changed": False, "run": "", "outdated": True, "advisory": "", "msg": message}
