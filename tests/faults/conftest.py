@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
 
 from tests.cluster.paths import BIN
+from tests.integration.playbook.accounts import rights_to_deploy
 
 from . import world as worlds
 from .world import World
@@ -26,7 +27,6 @@ SCOPE = os.environ.get("KYMA_FAULTS", "")
 ALWAYS = ("test_kills.py", "test_lost_answers.py")
 AS_MANY_OTHERS = 6
 FENCE = {"name": "deployer", "namespace": NAMESPACE}
-RBAC = "rbac.authorization.k8s.io"
 
 
 def pytest_report_header() -> str:
@@ -82,18 +82,15 @@ def world(shared_world: World) -> Iterator[World]:
 
 @pytest.fixture
 def account(world: World) -> Iterator[None]:
-    """What the fence needs: an account that may do everything."""
+    """What the fence needs: an account that may deploy."""
     api = world.api
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": FENCE})
-    binding = {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "fenced-deployer"},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": [{"kind": "ServiceAccount", **FENCE}],
-    }
-    api.apply(binding)
+    rights = rights_to_deploy(FENCE)
+    for obj in rights:
+        api.apply(obj)
     yield
-    api.delete(f"{RBAC}/v1", "ClusterRoleBinding", "fenced-deployer")
+    for obj in rights:
+        if obj["kind"] == "ClusterRoleBinding":
+            api.delete(obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
     api.delete("v1", "ServiceAccount", FENCE["name"], NAMESPACE)

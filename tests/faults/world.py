@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live impor
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import BIN, ROOT
+from tests.integration.playbook.accounts import binding_of, rights_to_deploy
 from tests.integration.playbook.audit import AuditLog
 from tests.integration.playbook.running import Outcome, Playbook
 
@@ -30,6 +31,20 @@ from .shop import Shop, given, migrations
 
 DEPLOYER = "deployer"
 ACCOUNT = {"name": DEPLOYER, "namespace": "default"}
+FENCE_ROLE: dict[str, Any] = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "fence"},
+    "rules": [
+        {
+            "apiGroups": [""],
+            "resources": ["serviceaccounts/token"],
+            "resourceNames": [DEPLOYER],
+            "verbs": ["create"],
+        }
+    ],
+}
+"""Beside what releases take: Secrets, and to see the account."""
 PATIENCE = {"lease_seconds": 10, "lease_wait": 180}
 """Who was killed holds the cluster for a while; the next one waits for that, by nobody's hand."""
 TOKEN_SECONDS = 24 * 3600
@@ -81,21 +96,19 @@ class World:
         return outcome
 
     def give_rights(self) -> None:
-        """Let the deployer do everything."""
-        group = "rbac.authorization.k8s.io"
-        self.api.apply(
-            {
-                "apiVersion": f"{group}/v1",
-                "kind": "ClusterRoleBinding",
-                "metadata": {"name": DEPLOYER},
-                "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
-                "subjects": [{"kind": "ServiceAccount", **ACCOUNT}],
-            }
-        )
+        """Let the deployer deploy, and get tokens of an account of his name for the fence."""
+        for obj in (
+            *rights_to_deploy(ACCOUNT),
+            FENCE_ROLE,
+            binding_of(FENCE_ROLE["metadata"]["name"], ACCOUNT),
+        ):
+            self.api.apply(obj)
 
     def take_rights(self) -> None:
         """Let the deployer do nothing, from the next request on."""
-        self.api.delete("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", DEPLOYER)
+        for obj in rights_to_deploy(ACCOUNT):
+            if obj["kind"] == "ClusterRoleBinding":
+                self.api.delete(obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
         time.sleep(SECONDS_TO_HEAR)
 
     def give_token(self) -> None:

@@ -7,20 +7,61 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
 from tests.cluster.certificates import write_private
-from tests.cluster.paths import BIN
+from tests.cluster.paths import BIN, ROOT
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
+from .release_rules import RULES
 from .running import Playbook
 
 HOME = "ci"
 """The namespace of the accounts."""
+ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
+"""The shipped ones."""
+GROUP = "rbac.authorization.k8s.io"
+
+
+def rights_to_deploy(account: Mapping[str, str]) -> list[Object]:
+    """The shipped role, one with what the releases of the tests take, and that an account has both.
+
+    Args:
+        account: the name and namespace of a ServiceAccount.
+    """
+    of_releases = {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "releases"},
+        "rules": RULES,
+    }
+    roles = [of_releases, yaml.safe_load((ROLES / "deployer.yaml").read_text())]
+    return [*roles, *(binding_of(role["metadata"]["name"], account) for role in roles)]
+
+
+def binding_of(role: str, account: Mapping[str, str]) -> Object:
+    """That a ServiceAccount has a ClusterRole."""
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": f"{role}-{account['namespace']}-{account['name']}"},
+        "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "ServiceAccount", **account}],
+    }
+
+
+def deployer_of(cluster: OwnCluster, folder: Path, name: str = "pipeline") -> Playbook:
+    """What is run by somebody who has the shipped role, and rights for the kinds that releases consist of.
+
+    Without a ServiceAccount for the fence, which is advisory then: that spares each run a token.
+    """
+    for obj in rights_to_deploy({"name": name, "namespace": HOME}):
+        cluster.api.apply(obj)
+    return playbook_of(cluster, folder, name)
 
 
 def playbook_of(cluster: OwnCluster, folder: Path, name: str = "deployer") -> Playbook:
@@ -37,15 +78,7 @@ def playbook_of(cluster: OwnCluster, folder: Path, name: str = "deployer") -> Pl
 
 def bind(cluster: OwnCluster, role: str, name: str = "deployer") -> None:
     """Give an account a ClusterRole."""
-    group = "rbac.authorization.k8s.io"
-    binding: dict[str, Any] = {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": f"{role}-{name}"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "namespace": HOME, "name": name}],
-    }
-    cluster.api.apply(binding)
+    cluster.api.apply(binding_of(role, {"namespace": HOME, "name": name}))
 
 
 def kubectl(cluster: OwnCluster, *arguments: str, text: str = "", fine: Collection[int] = (0,)) -> str:

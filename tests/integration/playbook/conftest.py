@@ -9,33 +9,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
 
 from tests.cluster.paths import BIN, ROOT
 
+from .accounts import deployer_of
 from .audit import AuditLog
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import SmallRelease
-
-
-@dataclass(frozen=True)
-class OwnCluster:
-    """A cluster that nobody else uses.
-
-    Attributes:
-        kubeconfig: for its administrator.
-        audit: who asked it for what.
-        api: a connection of the tests' own.
-    """
-
-    kubeconfig: Path
-    audit: AuditLog
-    api: LiveCluster
 
 
 def _skip(message: str) -> None:
@@ -74,8 +59,8 @@ def _command(state: Path, *arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def playbook(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    """Runs the playbook on this file's cluster."""
-    return Playbook(tmp_path_factory.mktemp("user"), own_cluster.kubeconfig, own_cluster.audit)
+    """Runs the playbook on this file's cluster, as somebody who has the shipped role; see ``deployer_of``."""
+    return deployer_of(own_cluster, tmp_path_factory.mktemp("user"))
 
 
 @pytest.fixture(scope="module")

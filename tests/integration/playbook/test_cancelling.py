@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import OwnCluster
 from .elsewhere import inventory_elsewhere
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, deployment
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE, SmallRelease, config_map
 

@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from .audit import writes
-from .conftest import OwnCluster
 from .manifests import manifests_of
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 
 pytestmark = pytest.mark.cluster

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import OwnCluster
 from .converting_webhook import converting
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, deployment
 

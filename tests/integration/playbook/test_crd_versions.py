@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 
 from .audit import writes
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 

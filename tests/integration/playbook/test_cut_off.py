@@ -18,7 +18,7 @@ import pytest
 
 from tests.cluster.paths import ROOT
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, config_map
 

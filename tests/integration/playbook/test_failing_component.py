@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment, mark_of, marking
 

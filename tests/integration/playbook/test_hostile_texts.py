@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import GRANT_LABEL
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .audit import writes
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 
 pytestmark = pytest.mark.cluster

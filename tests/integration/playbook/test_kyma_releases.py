@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from .audit import writes
-from .conftest import OwnCluster
 from .manifests import Manifest, manifests_of, missing
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .snapshot import Snapshot, differing_fields
 

@@ -33,7 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE as SMALL
 from .synthetic import SmallRelease, config_map, marking
@@ -96,6 +96,7 @@ def deployers(
     own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory, small: SmallRelease
 ) -> Deployers:
     folders = [tmp_path_factory.mktemp(name) for name in ("alice", "bob")]
+    # Administrators, who may make tokens of the account: what somebody lacks for that is tried beside it.
     playbooks = [Playbook(folder, own_cluster.kubeconfig, own_cluster.audit) for folder in folders]
     return Deployers(playbooks, own_cluster, small)
 

@@ -14,16 +14,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster.paths import ROOT
-
-from .accounts import HOME, bind, kubectl, playbook_of
-from .conftest import OwnCluster
+from .accounts import HOME, ROLES, bind, kubectl, playbook_of
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
 
 pytestmark = pytest.mark.cluster
 
-ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RBAC = "rbac.authorization.k8s.io/v1"
 OURS = "lifecycle.kyma-project.io"

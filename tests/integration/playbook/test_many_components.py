@@ -9,7 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from .conftest import OwnCluster
+from .accounts import HOME
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 
@@ -35,6 +36,10 @@ def test_more_components_than_workers_are_all_deployed(many: Outcome, own_cluste
     assert {*MANY, "slow", "slower"} <= there
     assert {one["state"] for one in many.components.values()} == {"succeeded"}
     assert len(many.components) == 1 + 35 + 2
+
+
+def test_all_of_it_is_done_by_who_has_the_shipped_role(many: Outcome) -> None:
+    assert {request.user for request in many.requests} == {f"system:serviceaccount:{HOME}:pipeline"}
 
 
 def _shown(outcome: Outcome, text: str) -> float:

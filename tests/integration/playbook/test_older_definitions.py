@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 
 from tests.integration.migrations.test_real_ones import eventually
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import SmallRelease, config_map, marking
 

@@ -20,7 +20,7 @@ import pytest
 from tests.cluster.paths import BIN
 
 from .audit import writes
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.examples.others_collection import collections_path
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, mark_of, marking
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from .accounts import kubectl, playbook_of
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 
@@ -135,7 +135,7 @@ def test_without_the_right_to_read_our_records_the_plan_says_so(
     assert "installations.lifecycle.kyma-project.io in the whole cluster" in message
 
 
-# As an administrator.
+# With all rights that releases take.
 
 
 def managed(cluster: OwnCluster, name: str, meta: Object, manager: str = "other") -> None:

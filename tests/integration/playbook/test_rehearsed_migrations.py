@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
 
 from .audit import WRITING_VERBS, writes
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .snapshot import differing_fields
 from .synthetic import Object, SmallRelease, config_map, deployment

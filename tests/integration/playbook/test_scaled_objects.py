@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 

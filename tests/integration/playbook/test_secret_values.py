@@ -23,8 +23,9 @@ import pytest
 
 from tests.cluster.paths import BIN
 
-from .conftest import OwnCluster
+from .accounts import deployer_of
 from .elsewhere import inventory_elsewhere
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment
 
@@ -276,7 +277,7 @@ def story(
 ) -> Story:
     """Told once where Ansible works itself, and once where it ships modules and the release."""
     folder = tmp_path_factory.mktemp("user")
-    playbook = Playbook(folder, own_cluster.kubeconfig, own_cluster.audit)
+    playbook = deployer_of(own_cluster, folder)
     playbook.migration("token", MOVES_TOKEN)
     small = SmallRelease(tmp_path_factory.mktemp("release") / "small")
     small.component("vault").component("plain", config_map("plain"))

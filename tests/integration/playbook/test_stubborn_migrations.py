@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE, SmallRelease, config_map, mark_of, marking
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cluster.paths import BIN
 
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 

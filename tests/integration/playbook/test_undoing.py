@@ -25,7 +25,7 @@ from tests.unit.migrations.loki import CLAIM, claim, stateful_set, storage_class
 from tests.unit.migrations.test_certificates import OWNERSHIP, gateway_crd
 
 from .audit import writes
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import SmallRelease, config_map
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from .audit import writes
-from .conftest import OwnCluster
+from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 

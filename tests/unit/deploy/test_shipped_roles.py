@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
 )
 
 from tests.cluster.paths import ROOT
+from tests.integration.playbook.release_rules import RULES
 
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
@@ -105,3 +106,9 @@ def test_a_right_by_name_is_told_with_it() -> None:
     missing = {Right("patch", RBAC, "clusterroles", "", name) for name in ("a", "b")}
     told = rights.rights_problem("jane", missing, "---\n")
     assert f"\n  patch clusterroles.{RBAC} (a, b) in the whole cluster\n" in told
+
+
+def test_who_deploys_in_tests_has_of_what_is_ours_only_the_shipped_role() -> None:
+    groups = {group for rule in RULES for group in rule["apiGroups"]}
+    assert not {"*", "lifecycle.kyma-project.io", "coordination.k8s.io"} & groups
+    assert not any("*" in rule["verbs"] for rule in RULES)

@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster that a file of tests has for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+
+from .audit import AuditLog
+
+
+@dataclass(frozen=True)
+class OwnCluster:
+    """A cluster that nobody else uses.
+
+    Attributes:
+        kubeconfig: for its administrator.
+        audit: who asked it for what.
+        api: a connection of the tests' own.
+    """
+
+    kubeconfig: Path
+    audit: AuditLog
+    api: LiveCluster
