@@ -115,7 +115,7 @@ def test_other_terms_are_behind_the_same_wrapper() -> None:
     inner.writing_on.assert_called_once_with(terms)
     inner.writing_on.return_value.server_version.assert_called_once_with()
     inner.server_version.assert_not_called()
-    assert type(other) is Noting
+    assert isinstance(other, Noting)
 
 
 def test_what_a_name_is_made_for_is_named_by_its_beginning() -> None:

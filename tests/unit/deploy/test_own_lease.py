@@ -50,7 +50,7 @@ def write(working: Task, *names: str) -> Result:
 
 def test_who_writes_nothing_takes_no_lease() -> None:
     cluster = MemoryCluster()
-    assert with_own_lease(task(cluster), "one", lambda working: write(working)) == {"seen": []}
+    assert with_own_lease(task(cluster), "one", write) == {"seen": []}
     assert [one for one in cluster.requests if one.ref.kind == KIND] == []
 
 
