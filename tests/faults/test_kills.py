@@ -23,6 +23,8 @@ MOMENTS = ("before", "during", "after")
 """It never arrives; it takes effect, and nobody hears of it; or whoever made it ends just when he hears."""
 VICTIMS = ("the machine", "the writer")
 """Everything at once, as where the power fails; or only the process that writes, as where memory runs out."""
+LEASE_SECONDS = 6
+"""The shortest there is: each run but the first waits for the lease of the one that was killed."""
 FEW = 2
 """Of the writes, at each of the moments, where no more are wanted."""
 
@@ -68,13 +70,13 @@ def _killed_and_run_again(world: World, kill: Kill) -> None:
     world.proxy.forget()
     world.shop.renew()
     killer = Killer(kill, world)
-    outcome = world.deploy(killer.script)
+    outcome = world.deploy(killer.script, lease_seconds=LEASE_SECONDS)
     assert killer.has_struck, "the write was not made"
     # Where only one process was killed, the others have told of it, and have ended.
     assert world.processes.have_ended(), "a process of the killed deployment is still at work"
     if kill.victim == "the machine":
         assert outcome.status != 0
-    world.deploy().succeeded()
+    world.deploy(lease_seconds=LEASE_SECONDS).succeeded()
     world.shop.assert_whole()
 
 
