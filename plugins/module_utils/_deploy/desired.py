@@ -88,81 +88,64 @@ def desired_of(release: Release, served: Scope, kept: Mapping[str, Inventory] | 
         kept: what is remembered of components that stand as they were deployed, by
             :func:`~.kept.kept_of`; they are not completed anew.
     """
-    kept = kept or {}
-    looked_at = [entry for entry in release.components if entry.name not in kept]
-    contents = {entry.name: release.content[entry.name] for entry in looked_at}
-    crd_scopes = _scopes_of_crds([*contents.values(), *([] if FOUNDATION in kept else [release.crds])])
-
-    def namespaced(api_version: str, kind: str) -> bool | None:
-        known = crd_scopes.get((group_of(api_version), kind))
-        return served(api_version, kind) if known is None else known
-
-    def may_scale(entry: ComponentEntry) -> bool:
-        known = kept.get(entry.name)
-        return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
-
-    def as_kept(entry: ComponentEntry) -> DesiredComponent:
-        """Without looking at its objects; who does look gets them as they were, in the release's order."""
-        inventory = kept[entry.name]
-
-        def read() -> list[Object]:
-            if entry.name == FOUNDATION:
-                return _foundation(release, namespaced)
-            scaled = _autoscaled(release, [one for one in release.components if may_scale(one)])
-            manifests = release.content[entry.name].objects
-            objects = (complete(one, entry.namespace, namespaced, scaled) for one in manifests)
-            return [obj for obj in objects if ref_of(obj) in inventory.refs]
-
-        return DesiredComponent(
-            entry,
-            LazyObjects(read),
-            inventory.digest,
-            inventory.refs,
-            source=inventory.source,
-            is_kept=True,
-        )
-
-    scaled = _autoscaled(release, looked_at)
-    base = ComponentEntry(FOUNDATION, release.default_namespace, prerequisite=True)
-    if FOUNDATION in kept:
-        foundation = as_kept(base)
-    else:
-        brought = _foundation(release, namespaced)
-        refs = frozenset(map(ref_of, brought))
-        hooks = release.crds.hooks
-        foundation = DesiredComponent(
-            base, brought, digest_of(brought), refs, hooks, source=foundation_source(release)
-        )
+    completion = _Completion(release, served, kept or {})
+    foundation = completion.foundation()
     components = {FOUNDATION: foundation}
-    owners: dict[Ref, str] = dict.fromkeys(foundation.refs, FOUNDATION)
-    owners |= {ref: name for name, one in kept.items() for ref in one.refs}
-    problems: list[str] = []
-    for entry in release.components:
-        if entry.name in kept:
-            components[entry.name] = as_kept(entry)
-            continue
+    components |= {entry.name: completion.component(entry) for entry in release.components}
+    return Desired(components, tuple(completion.problems), completion.scaled)
+
+
+class _Completion:
+    """The completing of a release, component after component in its order; the foundation comes first.
+
+    Attributes:
+        problems: objects that two components claim, as far as it has come.
+        scaled: what autoscalers of the components that are looked at target.
+    """
+
+    def __init__(self, release: Release, served: Scope, kept: Mapping[str, Inventory]) -> None:
+        self.problems: list[str] = []
+        self._release = release
+        self._served = served
+        self._kept = kept
+        looked_at = [entry for entry in release.components if entry.name not in kept]
+        self.scaled = _autoscaled(release, looked_at)
+        contents = [release.content[entry.name] for entry in looked_at]
+        self._defined = _scopes_of_crds([*contents, *([] if FOUNDATION in kept else [release.crds])])
+        self._owners = {ref: name for name, one in kept.items() for ref in one.refs}
+
+    def foundation(self) -> DesiredComponent:
+        """The namespaces and CRDs of the release."""
+        entry = ComponentEntry(FOUNDATION, self._release.default_namespace, prerequisite=True)
+        if FOUNDATION in self._kept:
+            return self._as_kept(entry)
+        objects = _foundation(self._release, self._namespaced)
+        refs = frozenset(map(ref_of, objects))
+        self._owners = {**dict.fromkeys(refs, FOUNDATION), **self._owners}
+        hooks, source = self._release.crds.hooks, foundation_source(self._release)
+        return DesiredComponent(entry, objects, digest_of(objects), refs, hooks, source=source)
+
+    def component(self, entry: ComponentEntry) -> DesiredComponent:
+        """What a component consists of, without what others before it have brought already."""
+        if entry.name in self._kept:
+            return self._as_kept(entry)
         objects: list[Object] = []
         warnings: list[str] = []
-        for manifest in release.content[entry.name].objects:
-            obj = complete(manifest, entry.namespace, namespaced, scaled)
+        content = self._release.content[entry.name]
+        for manifest in content.objects:
+            obj = complete(manifest, entry.namespace, self._namespaced, self.scaled)
             ref = ref_of(obj)
-            owner = owners.get(ref)
+            owner = self._owners.get(ref)
             if owner is None:
-                owners[ref] = entry.name
+                self._owners[ref] = entry.name
                 objects.append(obj)
-            elif owner == FOUNDATION and ref.kind == "Namespace":
-                continue
-            elif owner == FOUNDATION:
+            elif owner != FOUNDATION:
+                self.problems.append(self._claimed_twice(ref, owner, entry.name))
+            elif ref.kind != "Namespace":
                 warnings.append(
                     f"{ref} is among the release's CRDs already; the component's copy is left out"
                 )
-            elif owner == entry.name:
-                problems.append(f"{ref} stands twice in {entry.name}: leave one of them out")
-            else:
-                both = [one.name for one in release.components if one.name in (owner, entry.name)]
-                problems.append(f"{ref} is part of both {' and '.join(both)}: leave it out of one of them")
-        content = release.content[entry.name]
-        components[entry.name] = DesiredComponent(
+        return DesiredComponent(
             entry,
             objects,
             digest_of(objects),
@@ -171,7 +154,41 @@ def desired_of(release: Release, served: Scope, kept: Mapping[str, Inventory] | 
             tuple(warnings),
             content.source,
         )
-    return Desired(components, tuple(problems), scaled)
+
+    def _claimed_twice(self, ref: Ref, owner: str, name: str) -> str:
+        if owner == name:
+            return f"{ref} stands twice in {name}: leave one of them out"
+        both = [one.name for one in self._release.components if one.name in (owner, name)]
+        return f"{ref} is part of both {' and '.join(both)}: leave it out of one of them"
+
+    def _as_kept(self, entry: ComponentEntry) -> DesiredComponent:
+        """Without looking at its objects; who does look gets them as they were, in the release's order."""
+        inventory = self._kept[entry.name]
+        return DesiredComponent(
+            entry,
+            LazyObjects(lambda: self._objects_of_kept(entry)),
+            inventory.digest,
+            inventory.refs,
+            source=inventory.source,
+            is_kept=True,
+        )
+
+    def _objects_of_kept(self, entry: ComponentEntry) -> list[Object]:
+        if entry.name == FOUNDATION:
+            return _foundation(self._release, self._namespaced)
+        scaled = _autoscaled(self._release, filter(self._may_scale, self._release.components))
+        manifests = self._release.content[entry.name].objects
+        objects = (complete(one, entry.namespace, self._namespaced, scaled) for one in manifests)
+        refs = self._kept[entry.name].refs
+        return [obj for obj in objects if ref_of(obj) in refs]
+
+    def _may_scale(self, entry: ComponentEntry) -> bool:
+        known = self._kept.get(entry.name)
+        return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
+
+    def _namespaced(self, api_version: str, kind: str) -> bool | None:
+        known = self._defined.get((group_of(api_version), kind))
+        return self._served(api_version, kind) if known is None else known
 
 
 def complete(
