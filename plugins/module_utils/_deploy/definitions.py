@@ -147,6 +147,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 alone=_STRINGS,
                 kept=_STRING,
                 prune=_STRINGS,
+                phases=_STRINGS,
                 migrations={
                     "type": "object",
                     "additionalProperties": _object(verdict=_STRING, evidence=_STRING),

@@ -52,6 +52,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
+    NARROW,
     SUCCEEDED,
     ComponentOutcome,
 )
@@ -221,7 +222,7 @@ def narrow_component(
         state,
         error=error,
         seconds=seconds,
-        phases={"narrow": seconds},
+        phases={NARROW: seconds},
         objects=len(component.objects),
         component_version=component.entry.version or "",
     )

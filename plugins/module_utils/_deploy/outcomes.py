@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import RUNNING
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
@@ -20,6 +22,8 @@ NOT_STARTED = "not started"
 CANCELLED = "cancelled"
 PRUNE = "prune"
 """The phase in which what the release no longer has goes, once everything is healthy."""
+NARROW = "narrow"
+"""What a component does last, whose definitions were given more versions than the release's."""
 ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
 
 MOST_REASONS = 5
@@ -82,6 +86,11 @@ class ComponentOutcome:
         }
 
 
+def global_phase(phase: Phase) -> str:
+    """The name of the phase of those migrations that belong to no component."""
+    return f"{GLOBAL} {phase.value}"
+
+
 def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The durations in a run's record as rows: ``kind``, ``name``, ``state`` and ``seconds``."""
     return [
@@ -119,7 +128,35 @@ def failures_of(run_status: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def unfinished(planned: Iterable[str], run_status: Mapping[str, Any]) -> list[str]:
-    """Components that a run was to work on and that it never came to, each in a sentence."""
-    known = run_status.get("components") or {}
-    return [f"component {name}: never started" for name in planned if name not in known]
+def shortcomings(run: Mapping[str, Any], before: str = "") -> list[str]:
+    """Everything that failed in a run or never came to its end, each in a sentence.
+
+    Args:
+        run: its record.
+        before: a phase of it: only what goes before that counts. Empty for the whole run.
+    """
+    spec, status = run["spec"], run.get("status") or {}
+    known = status.get("components") or {}
+    found = failures_of(status)
+    found += [
+        f"component {name}: never started" for name in spec.get("components") or () if name not in known
+    ]
+    found += [
+        f"migration {name}: its process ended in the middle of it"
+        for name, entry in (status.get("migrations") or {}).items()
+        if entry.get("state") == RUNNING
+    ]
+    # What comes late in a run is not reached where anything failed, which is told already.
+    return found or _never_reached(spec, status, before)
+
+
+def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: str) -> list[str]:
+    planned = takewhile(lambda phase: phase != before, spec.get("phases") or ())
+    missing = [phase for phase in planned if phase not in (status.get("phases") or {})]
+    if missing or before or spec.get("alone"):
+        return [f"{phase}: never came to its end" for phase in missing]
+    return [
+        f"component {name}: its definitions still have versions that the release has no more"
+        for name, entry in (status.get("components") or {}).items()
+        if entry.get("wide") and NARROW not in (entry.get("phases") or {})
+    ]

@@ -22,7 +22,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_inventories,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import RUNS_KEPT, create_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    RUNS_KEPT,
+    create_run,
+    note,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
@@ -358,6 +362,58 @@ def test_a_global_migration_after_waits_for_components_that_never_started() -> N
     ended = someone.task(run.DEFINITION, state="finished", run=begun["run"])
     assert "component gateway: never started" in ended["failures"]
     assert ended["failed"]
+
+
+def worked_on(someone: Deployer, stages: int | None = None) -> str:
+    """A run that came through some of its stages, and was not ended; its name."""
+    planned = someone.plan()["plan"]
+    name = str(someone.task(run.DEFINITION, state="started", plan=planned)["run"])
+    for stage in planned["stages"][:stages]:
+        if stage["tasks"] == "migrate":
+            someone.migrate(name, stage["phase"])
+        else:
+            someone.task(component.DEFINITION, names=stage["components"], run=name)
+    return name
+
+
+def test_a_run_that_never_came_to_its_last_stage_is_no_success() -> None:
+    ledger = Ledger()
+    someone = deployer(kyma(), *every_phase(ledger))
+    ended = someone.task(run.DEFINITION, state="finished", run=worked_on(someone, -1))
+    assert ended["failures"] == ["global post: never came to its end"]
+    assert ended["failed"]
+    assert someone.record()["status"]["state"] == "failed"
+    assert someone.installation().version == ""
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.installation().version == "2.9"
+    assert sorted(ledger.ran) == sorted(set(ledger.ran))
+
+
+def test_nor_is_one_whose_migration_was_killed() -> None:
+    someone = deployer(kyma(), *every_phase(Ledger()))
+    name = worked_on(someone)
+    note(someone.cluster, name, {"migrations": {"global/post-step": {"state": "running"}}})
+    ended = someone.task(run.DEFINITION, state="finished", run=name)
+    assert ended["failures"] == ["migration global/post-step: its process ended in the middle of it"]
+    assert someone.installation().version == ""
+
+
+def test_nor_is_one_whose_definitions_stay_wide() -> None:
+    someone = deployer(kyma())
+    name = worked_on(someone)
+    note(someone.cluster, name, {"components": {"foundation": {"wide": ["gateways.example.com"]}}})
+    ended = someone.task(run.DEFINITION, state="finished", run=name)
+    told = "component foundation: its definitions still have versions that the release has no more"
+    assert ended["failures"] == [told]
+    assert someone.installation().version == ""
+
+
+def test_no_component_starts_before_the_global_migrations_before_it_have_ended() -> None:
+    someone = deployer(kyma(), Ledger().migration(GLOBAL, Phase.PRE))
+    name = worked_on(someone, 0)
+    someone.task(component.DEFINITION, names=["gateway"], run=name)
+    assert someone.states() == {"gateway": "not started"}
+    assert someone.cluster.get("apps/v1", "Deployment", "gateway", "kyma-system") is None
 
 
 @pytest.mark.parametrize("failing", ["foundation", "certs", "istio"])

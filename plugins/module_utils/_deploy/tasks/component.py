@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     SUCCEEDED,
     ComponentOutcome,
     duration_of,
+    global_phase,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     new_run_name,
@@ -63,6 +64,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
 class _Deployment:
@@ -224,8 +226,15 @@ class _Deployment:
             component = self._desired.components.get(earlier)
             if component and component.entry.prerequisite and state != SUCCEEDED:
                 return f"the prerequisite {earlier} is {state}"
-        if self._phase("global pre").get("state") == FAILED:
+        return self._why_no_component()
+
+    def _why_no_component(self) -> str:
+        before = global_phase(Phase.PRE)
+        state = self._phase(before).get("state", "")
+        if state == FAILED:
             return "a global migration failed"
+        if not state and before in ((self._record.get("spec") or {}).get("phases") or ()):
+            return "the global migrations before it did not come to their end"
         return ""
 
     def _refuse_bad_names(self, desired: Desired) -> None:

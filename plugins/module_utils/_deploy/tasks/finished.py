@@ -25,11 +25,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
-    PRUNE,
     SUCCEEDED,
     durations_of,
-    failures_of,
-    unfinished,
+    shortcomings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     RUNNING,
@@ -66,9 +64,7 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
     """End the record of a run; one that has ended stays as it is."""
     cluster, name = task.cluster, task.params["run"]
     spec, status = record["spec"], record.get("status") or {}
-    failures = [*failures_of(status), *unfinished(spec.get("components") or (), status)]
-    if spec.get("prune") and not failures and PRUNE not in (status.get("phases") or {}):
-        failures.append("pruning: never started")
+    failures = shortcomings(record)
     ended_before = status.get("state", RUNNING) != RUNNING
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED

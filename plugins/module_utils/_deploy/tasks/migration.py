@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     FAILED,
     SUCCEEDED,
     duration_of,
-    failures_of,
-    unfinished,
+    global_phase,
+    shortcomings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     new_run_name,
@@ -158,11 +158,10 @@ def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: Sto
         return ""
     if why := stopping.why():
         return f"the run was cancelled by {why}"
-    status = record.get("status") or {}
     if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
         return ""
     # Those after the whole deployment only run where all of it succeeded.
-    failures = [*failures_of(status), *unfinished(record["spec"].get("components") or (), status)]
+    failures = shortcomings(record, before=global_phase(Phase.POST))
     return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
 
 
@@ -185,7 +184,9 @@ def _note(task: Task, outcomes: list[Mapping[str, Any]], cancel_reasons: list[st
         status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
     if task.params["component"] == GLOBAL and task.params["phase"]:
         state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
-        status["phases"] = {f"global {task.params['phase']}": {"state": state, "seconds": round(seconds, 3)}}
+        status["phases"] = {
+            global_phase(Phase(task.params["phase"])): {"state": state, "seconds": round(seconds, 3)}
+        }
     note(task.cluster, task.params["run"], status)
 
 

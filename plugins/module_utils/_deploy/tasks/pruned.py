@@ -25,8 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     SUCCEEDED,
     ComponentOutcome,
     duration_of,
-    failures_of,
-    unfinished,
+    shortcomings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import (
@@ -105,8 +104,7 @@ def _why_not(record: Mapping[str, Any]) -> str:
     """Why a run may not prune; empty where it may."""
     if not record:
         return ""
-    status = record.get("status") or {}
-    failures = [*failures_of(status), *unfinished(record["spec"].get("components") or (), status)]
+    failures = shortcomings(record, before=PRUNE)
     return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_installation,
     read_inventories,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import PRUNE, global_phase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     create_run,
     new_run_name,
@@ -41,6 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
 def started(task: Task) -> Result:
@@ -95,6 +97,7 @@ def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[st
         "components": taking_part,
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
+        "phases": _phases_of(plan["stages"]),
         "migrations": foretold_of(plan["migrations"]),
         "lease": lease,
     }
@@ -123,6 +126,15 @@ def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[st
     note_what_was_seen(task.cluster, plan)
     if task.cancelled():
         end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
+
+
+def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The phases of a run without which it is not whole, whatever comes of its components."""
+    return [
+        PRUNE if stage["tasks"] == PRUNE else global_phase(Phase(stage["phase"]))
+        for stage in stages
+        if stage["tasks"] != "main"
+    ]
 
 
 class _Seen(NamedTuple):
