@@ -83,6 +83,22 @@ class Fails(Labels):
         super().run(ctx)
 
 
+class Warns(Labels):
+    """Labels it, with a warning."""
+
+    def run(self, ctx: Context) -> None:
+        super().run(ctx)
+        ctx.log.warning("it was labelled by hand once")
+
+
+class Stays(Labels):
+    """Labels it, and then fails."""
+
+    def run(self, ctx: Context) -> None:
+        super().run(ctx)
+        raise MigrationError("the moon is full; wait a day")
+
+
 ALL = (Labels, LabelsLater, LabelsGlobally)
 
 
@@ -139,6 +155,16 @@ def test_without_a_run_a_component_that_fails_fails_its_task() -> None:
         "component late not started: it needs gateway, which is failed",
     ]
     assert [one["state"] for one in done["durations"]] == ["failed", "failed", "not started"]
+
+
+@pytest.mark.parametrize("migration_class", [Labels, Warns, Stays])
+def test_what_only_a_migration_has_written_is_a_change_too(migration_class: type[Migration]) -> None:
+    someone = deployer(kyma())
+    someone.task(component.DEFINITION, names=["logging"])
+    someone.materials.classes = (migration_class,)
+    assert someone.task(component.DEFINITION, names=["logging"])["changed"]
+    assert labels(someone)
+    assert not someone.task(component.DEFINITION, names=["logging"])["changed"]
 
 
 def test_in_check_mode_a_component_only_says_what_it_would_do() -> None:

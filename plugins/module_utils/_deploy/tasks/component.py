@@ -326,7 +326,7 @@ def _warnings(outcomes: list[ComponentOutcome], *, planned: bool) -> list[str]:
 
 def _has_changed(outcome: ComponentOutcome) -> bool:
     objects = outcome.created + outcome.changed + outcome.replaced
-    return objects > 0 or any(migration["state"] == "done" for migration in outcome.migrations)
+    return objects > 0 or any(migration["wrote"] for migration in outcome.migrations)
 
 
 def _durations(outcomes: list[ComponentOutcome]) -> list[Mapping[str, Any]]:

@@ -43,7 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
-WRITTEN = ("done", "warned")
 UNJOURNALED = (
     "what these migrations have written can't be undone: that would be kept beside the record of the newest"
     " deployment, and the cluster has none"
@@ -128,7 +127,7 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
         outcomes += _not_started(here, why_not) if why_not else migrating.run_these(here, overlay)
     failed = [one for one in outcomes if one["fatal"]]
     result: Result = {
-        "changed": any(one["state"] in WRITTEN and one["wrote"] for one in outcomes),
+        "changed": any(one["wrote"] for one in outcomes),
         "migrations": [dict(one) for one in outcomes],
         "durations": [duration_of("migration", one["id"], one) for one in outcomes],
         "warnings": [f"{one['id']}: {warning}" for one in outcomes for warning in one["warnings"]],

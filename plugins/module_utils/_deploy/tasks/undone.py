@@ -50,7 +50,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    DONE,
+    WARNED,
+    Outcome,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
     FAILED,
     UndoneObject,
@@ -59,9 +63,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_re
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
-DONE = "done"
-WARNED = "warned"
 
 
 def undone(task: Task) -> Result:
