@@ -10,21 +10,20 @@ from functools import lru_cache
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
-    Problem,
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import KUSTOMIZATIONS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize_references import (
+    foreign_references,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
     ProgramFailed,
     ProgramMissing,
     run_program,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_settings, read_text
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
 
 _SECONDS = 120
-_REFERENCES = ("resources", "bases", "components", "generators", "transformers", "validators")
 
 
 @lru_cache
@@ -59,7 +58,7 @@ def render_kustomization(folder: Path, source: Source) -> str:
     Raises:
         ReleaseError: what kustomize says, or a reference to what is not in the release.
     """
-    problems = _foreign(folder, source, set())
+    problems = foreign_references(folder, source)
     if problems:
         raise ReleaseError(problems)
     try:
@@ -69,31 +68,3 @@ def render_kustomization(folder: Path, source: Source) -> str:
             str(error).removeprefix("error: ").removeprefix("Error: ").replace(str(source.root), source.label)
         )
         raise refusal(f"kustomize can't render it: {message}", source.show(folder)) from error
-
-
-def _foreign(folder: Path, source: Source, seen: set[Path]) -> list[Problem]:
-    """References that lead out of the release: what they bring may change while the release does not."""
-    file = next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), None)
-    if file is None or folder in seen:
-        return []
-    seen.add(folder)
-    shown = source.show(file)
-    settings = read_settings(read_text(file, shown), shown)
-    problems: list[Problem] = []
-    for key in _REFERENCES:
-        references = settings.get(key)
-        for reference in references if isinstance(references, list) else ():
-            if not isinstance(reference, str) or "\n" in reference:
-                continue
-            target = (folder / reference).resolve()
-            if not target.exists() or not target.is_relative_to(source.root.resolve()):
-                problems.append(
-                    Problem(
-                        f"{key}: {reference!r} is not in the release: keep a copy of it there",
-                        shown,
-                        settings.line,
-                    )
-                )
-            elif target.is_dir():
-                problems += _foreign(target, source, seen)
-    return problems

@@ -77,7 +77,17 @@ def test_a_broken_kustomization(write: Write) -> None:
 @pytest.mark.usefixtures("kubectl")
 @pytest.mark.parametrize(
     "reference",
-    ["https://example.com/x.yaml", "github.com/kyma-project/kyma//x?ref=main", "../../../elsewhere", "/etc"],
+    [
+        "https://example.com/x.yaml",
+        "HTTPS://example.com/x.yaml",
+        "github.com/kyma-project/kyma//x?ref=main",
+        "git::https://example.com/x",
+        "ssh://git@example.com/x",
+        "git@example.com:x/y",
+        "file:///etc",
+        "../../../elsewhere",
+        "/etc",
+    ],
 )
 def test_what_is_not_in_the_release_is_refused(write: Write, tmp_path: Path, reference: str) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -87,6 +97,76 @@ def test_what_is_not_in_the_release_is_refused(write: Write, tmp_path: Path, ref
         f"R/a/base/kustomization.yaml:1: resources: '{reference}' is not in the release: "
         "keep a copy of it there"
     )
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("reference", ["github.com/x/y", "git@example.com/x", "https:/example.com/x"])
+def test_a_folder_of_the_same_name_makes_nothing_local(write: Write, reference: str) -> None:
+    root = write(RELEASE)
+    write(
+        {f"a/base/{reference}/kustomization.yaml": "", "a/base/kustomization.yaml": f"bases: [{reference}]\n"}
+    )
+    assert "is not in the release" in refused(root, "production")
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize(
+    ("kustomization", "field"),
+    [
+        ("patches: [{path: URL}]", "patches.path"),
+        ("patchesStrategicMerge: [URL]", "patchesStrategicMerge"),
+        ("patchesJson6902: [{path: URL}]", "patchesJson6902.path"),
+        ("Patches: [{Path: URL}]", "Patches.Path"),
+        ("configMapGenerator: [{name: m, files: [URL]}]", "configMapGenerator.files"),
+        ("configMapGenerator: [{name: m, files: [key=URL]}]", "configMapGenerator.files"),
+        ("secretGenerator: [{name: m, envs: ['URL?a=b']}]", "secretGenerator.envs"),
+        ("replacements: [{path: URL}]", "replacements.path"),
+        ("openapi: {path: URL}", "openapi.path"),
+        ("crds: [URL]", "crds"),
+        ("configurations: [URL]", "configurations"),
+        ("transformers: [t.yaml]", "path"),
+        ("generators: [plugins]", "path"),
+        ("validators: ['kind: PatchTransformer\n\npath: URL']", "path"),
+        ("Transformers: [github.com/x/y]", "Transformers"),
+    ],
+)
+def test_nothing_is_fetched_by_any_field(write: Write, kustomization: str, field: str) -> None:
+    url = "http://127.0.0.1:1/x.yaml"
+    plugin = f"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {{name: p}}\npath: {url}\n"
+    root = write(RELEASE)
+    write(
+        {
+            "a/base/kustomization.yaml": f"resources: [s.yaml]\n{kustomization.replace('URL', url)}\n",
+            "a/base/t.yaml": plugin,
+            "a/base/plugins/kustomization.yaml": "resources: [p.yaml]\n",
+            "a/base/plugins/p.yaml": plugin,
+        }
+    )
+    told = refused(root, "production")
+    assert told.endswith("' is not in the release: keep a copy of it there")
+    assert f": {field}: '" in told
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_values_may_be_urls(write: Write) -> None:
+    url = "https://example.com/x=y"
+    kustomization = f"""
+resources: [s.yaml]
+commonAnnotations: {{docs: "{url}"}}
+configMapGenerator: [{{name: m, literals: ["url={url}"], options: {{annotations: {{docs: "{url}"}}}}}}]
+images: [{{name: "registry:5000/x", newName: me@example/x}}]
+patches:
+- target: {{kind: Secret}}
+  patch: |-
+    - {{op: add, path: /metadata/annotations/more, value: "{url}"}}
+replacements:
+- sourceValue: "{url}"
+  targets: [{{select: {{kind: Secret}}, fieldPaths: [metadata.annotations.again], options: {{create: true}}}}]
+"""
+    root = write(RELEASE)
+    write({"a/base/kustomization.yaml": kustomization})
+    annotations = load(root, "production").content["a"].objects[-1]["metadata"]["annotations"]
+    assert annotations == {"docs": url, "more": url, "again": url}
 
 
 def test_without_a_tool(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
