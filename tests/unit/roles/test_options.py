@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What users say to a role reaches its modules: every option, as what it means, and documented."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar, trust_as_template
+
+from tests.cluster.paths import ROOT
+
+ROLES = sorted((ROOT / "roles").iterdir())
+TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks"
+
+
+def read(*path: str) -> Any:
+    return yaml.safe_load(ROOT.joinpath(*path).read_text())
+
+
+def known(module: str) -> set[str]:
+    definition = import_module(f"{TASKS}.{module}").DEFINITION
+    return {"kubeconfig", "context", *definition.argument_spec}
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_each_variable_is_documented_and_none_else(role: Path) -> None:
+    entries = read("roles", role.name, "meta", "argument_specs.yml")["argument_specs"].values()
+    documented = {name for entry in entries for name in entry["options"]}
+    defaults = read("roles", role.name, "defaults", "main.yml")
+    assert documented == defaults.keys()
+    for entry in entries:
+        told = {name: one["default"] for name, one in entry["options"].items() if "default" in one}
+        assert told == {name: defaults[name] for name in told}
+
+
+@pytest.mark.parametrize(
+    ("role", "tasks", "module", "unused"),
+    [
+        ("kyma", "plan", "plan", set()),
+        ("kyma", "migrations", "migration_info", {"component", "phase"}),
+        ("kyma_component", "migrate", "migration", {"ids", "state", "force", "service_account"}),
+        # What only counts for state=absent, and for pruning.
+        (
+            "kyma_component",
+            "main",
+            "component",
+            {"state", "force", "undo_migrations", "deadline", "service_account", "prune_allow"},
+        ),
+    ],
+)
+def test_each_option_of_the_module_is_passed_on(role: str, tasks: str, module: str, unused: set[str]) -> None:
+    (task,) = read("roles", role, "tasks", f"{tasks}.yml")
+    assert task[f"kyma.lifecycle.{module}"].keys() == known(module) - unused
+
+
+@pytest.mark.parametrize("component", ["logging", "certificates"])
+@pytest.mark.parametrize(
+    ("given", "migrates"), [("false", False), ("true", True), (False, False), (True, True)]
+)
+def test_only_to_migrate_means_the_same_from_the_command_line(
+    component: str, given: object, migrates: bool
+) -> None:
+    templar = Templar(DataLoader(), variables={f"kyma_{component}_migrate_only": given})
+    deploys, only_migrates = read("roles", f"kyma_{component}", "tasks", "main.yml")
+    assert "tasks_from" not in deploys["ansible.builtin.include_role"]
+    assert only_migrates["ansible.builtin.include_role"]["tasks_from"] == "migrate"
+    met = [templar.evaluate_conditional(trust_as_template(task["when"])) for task in (deploys, only_migrates)]
+    assert met == [not migrates, migrates]
+
+
+def test_no_variable_that_users_give_takes_the_place_of_the_run_that_has_begun() -> None:
+    begins = read("roles", "kyma", "tasks", "run.yml")[0]
+    assert begins["register"].startswith("__kyma_")
