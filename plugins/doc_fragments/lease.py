@@ -14,15 +14,19 @@ options:
   lease_wait:
     description:
       - Seconds to wait for somebody else who is at work on the cluster, and has its lease.
-      - With V(0) the task fails as soon as he is seen at work, which takes some seconds. Who is seen doing
-        nothing for as long as his lease lasts counts as gone, and the lease is taken over.
+      - With V(0) the task fails as soon as they are seen at work, which takes some seconds. Whoever is seen
+        doing nothing for as long as their lease lasts counts as gone, and the lease is taken over.
+      - It has no effect on a task that is part of a run. Such a task works under the lease that the run got
+        when it began.
     type: float
     default: 0
   lease_seconds:
     description:
       - How long the lease lasts from each renewal on, and so for how long a run may be silent before another
-        one takes over. It is renewed every ten seconds while a task is at work.
+        one takes over. While a task is at work it is renewed every ten seconds, or every quarter of its time
+        where that is less.
       - At least V(6).
+      - It has no effect on a task that is part of a run.
     type: int
     default: 45
   service_account:
@@ -31,6 +35,9 @@ options:
         itself refuses its writes once another one has taken the lease over.
       - Where it is not there, may not do what the run needs, or the user gets no token of it, the run writes
         as the user, and says so. With V("") it always does.
+      - It only counts for what begins a run, deletes (C(state=absent)) or undoes (C(state=undone)). A task
+        that is part of a run writes as the run does. What is deployed, pruned or migrated outside of a run is
+        written as the user.
     type: str
     default: deployer
 """

@@ -13,7 +13,8 @@ class ModuleDocFragment:
 options:
   release:
     description:
-      - The release, a directory, an archive (C(.tar.gz)), the URL of an archive, or a checkout of Kyma 2.x.
+      - The release, a directory, an archive (C(.tar.gz) or C(.tgz)), the URL of an archive, or a checkout of
+        Kyma 2.x.
       - It is read on the controller. A relative path is looked for beside the playbook, beside the inventory,
         and in the directory where C(ansible-playbook) was started, in this order.
     type: str

@@ -41,16 +41,19 @@ options:
       - The migrations to run or to undo, as C(component/name).
       - One of O(ids) and O(component) is required, with O(state=undone) one of O(ids), O(component) and
         O(run).
+      - Mutually exclusive with O(component).
     type: list
     elements: str
     aliases: [id]
   component:
     description:
       - The component whose migrations to run or to undo, or V(global).
+      - Mutually exclusive with O(ids).
     type: str
   phase:
     description:
       - The phase whose migrations to run. Without it, both, those of V(pre) first.
+      - It is refused with O(state=undone).
     type: str
     choices: [pre, post]
   state:
@@ -150,7 +153,8 @@ migrations:
     evidence:
       description: What in the cluster led to it.
       type: str
-      sample: PersistentVolumeClaim kyma-system/storage-logging-loki-0 requests 10Gi, not 30Gi
+      sample: >-
+        PersistentVolumeClaim kyma-system/storage-logging-loki-0 requests 10Gi, and the release wants 30Gi
     error:
       description: What failed, why, and what to do. Empty if nothing did.
       type: str

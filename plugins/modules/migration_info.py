@@ -91,7 +91,7 @@ migrations:
     evidence:
       description: What in the cluster led to it.
       type: str
-      sample: there is no PersistentVolumeClaim kyma-system/storage-logging-loki-0
+      sample: there is no claim of Loki's in the namespace kyma-system
     error:
       description: Why there is no verdict. Empty if there is one.
       type: str
@@ -115,7 +115,7 @@ migrations:
     description:
       description: What it brings about.
       type: str
-      sample: Loki's volume must hold 30Gi.
+      sample: "Loki's volume is as large as the release wants it: 30Gi, where the release doesn't say."
     remove_in:
       description: The release that no longer ships it. Empty where RV(migrations[].keep) says why.
       type: str

@@ -96,6 +96,7 @@ options:
         it holds no values of Secrets.
       - It is bound to all that it saw. Its digest is among the results.
       - A relative path is one of the directory in which C(ansible-playbook) was started.
+      - Mutually exclusive with O(plan). Such a task can't be an C(async) one.
     type: path
   plan:
     description:
@@ -103,6 +104,7 @@ options:
         another one, with all that has changed.
       - Options that are not given are those of the plan, but for O(overrides) and O(migration_variables).
         These may hold secrets, so the plan only knows their names, and they have to be given again.
+      - Mutually exclusive with O(plan_out). Such a task can't be an C(async) one.
     type: path
   plan_hop:
     description:
@@ -114,6 +116,7 @@ options:
   plan_digest:
     description:
       - The digest that was approved. A plan with another one is refused.
+      - Requires O(plan).
     type: str
 seealso:
   - module: kyma.lifecycle.run

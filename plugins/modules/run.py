@@ -107,7 +107,7 @@ EXAMPLES = r"""
     release: releases/2.11
   register: planned
 
-- name: Carry it out
+- name: Carry it out, as the role kyma.lifecycle.kyma does
   when: planned.plan.needed
   block:
     - name: Begin
@@ -115,17 +115,26 @@ EXAMPLES = r"""
         state: started
         plan: "{{ planned.plan }}"
       register: begun
+      failed_when: begun is failed or begun.outdated
 
-    - name: Deploy all components
-      kyma.lifecycle.component:
-        run: "{{ begun.run }}"
-        release: releases/2.11
-        names: "{{ planned.plan.waves | flatten }}"
-
+    - name: Work through its stages - global migrations, components, pruning, global migrations again
+      ansible.builtin.include_role:
+        name: "{{ stage.role or 'kyma.lifecycle.kyma_component' }}"
+        tasks_from: "{{ stage.tasks }}"
+      vars:
+        kyma_component_release: releases/2.11
+        kyma_component_run: "{{ begun.run }}"
+        kyma_component_names: "{{ stage.components }}"
+        kyma_component_phase: "{{ stage.phase }}"
+      loop: "{{ planned.plan.stages }}"
+      loop_control:
+        loop_var: stage
+  always:
     - name: End, and fail if anything has failed
       kyma.lifecycle.run:
         state: finished
         run: "{{ begun.run }}"
+      when: begun.run | default('') != ''
 
 - name: Or only remember what it has seen
   kyma.lifecycle.run:

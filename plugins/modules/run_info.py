@@ -43,7 +43,7 @@ EXAMPLES = r"""
 - name: Tell how it went
   ansible.builtin.debug:
     msg: "Kyma {{ last.installation.version }}, last run {{ last.runs[0].state }}"
-  when: last.runs
+  when: last.runs | length > 0
 
 - name: Look at one run of another cluster
   kyma.lifecycle.run_info:
