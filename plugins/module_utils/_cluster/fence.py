@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
@@ -30,8 +31,12 @@ class Holding(Protocol):
     def lost(self) -> str:
         """Who has the lease instead, in a sentence; empty as far as is known that it is held."""
 
-    def must_hold(self) -> None:
-        """Raise LeaseLost unless the lease is held for long enough to write."""
+
+class Writable(Protocol):
+    """The holding of a lease, as far as writing under it goes."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Write in here. Raises LeaseLost unless the lease is held for long enough to write."""
 
 
 class FencedCluster(ClusterWrapper):
@@ -41,14 +46,15 @@ class FencedCluster(ClusterWrapper):
     cluster whose writes are made by the run's own token; see :class:`~.cluster.WriteTerms`.
     """
 
-    def __init__(self, inner: Cluster, holding: Holding) -> None:
+    def __init__(self, inner: Cluster, holding: Writable) -> None:
         super().__init__(inner)
         self._holding = holding
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
-        if call.writes:
-            self._holding.must_hold()
-        return ask()
+        if not call.writes:
+            return ask()
+        with self._holding.writing():
+            return ask()
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         return ask()

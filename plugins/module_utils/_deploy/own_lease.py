@@ -84,10 +84,6 @@ class _OwnLease:
         """See :class:`~.fence.Holding`."""
         return self._won.tenure.lost if self._won else ""
 
-    def must_hold(self) -> None:
-        """See :class:`~.fence.Holding`."""
-        self.cluster()
-
     def cluster(self) -> Cluster:
         """The cluster to write to.
 
@@ -116,7 +112,7 @@ class _OwnLease:
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
         won = acquire(task, self._run, self._rights() if self._rights else (), look_before(task))
-        self._stack.callback(give_up, task.cluster, won)
+        self._stack.callback(give_up, task, won)
         self._stack.enter_context(won.tenure.renewed())
         told = told_of(won.fence) if self._rights else ""
         if told:

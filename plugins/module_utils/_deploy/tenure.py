@@ -80,6 +80,7 @@ class Tenure:
         self._until = clock() if until is None else until
         self._lost = ""
         self._lock = threading.Lock()
+        self._writes: set[object] = set()
 
     @property
     def lost(self) -> str:
@@ -112,8 +113,31 @@ class Tenure:
             raise LeaseLost(self._lost) from refusal
         self._until = begun + self.seconds
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """See :class:`~.fence.Writable`.
+
+        Raises:
+            LeaseLost, ClusterError: as for :meth:`must_hold`.
+        """
+        write = object()
+        self._writes.add(write)
+        try:
+            self.must_hold()
+            yield
+        finally:
+            self._writes.discard(write)
+
+    def end(self) -> bool:
+        """Let no write begin any more; whether each that had begun has its answer.
+
+        One may have none: that of a migration that was given up, whose thread still waits for it.
+        """
+        self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch))
+        return not self._writes
+
     def must_hold(self) -> None:
-        """See :class:`~.fence.Holding`: renew it here and now where nobody did so in time.
+        """Renew it here and now where nobody did so in time.
 
         Raises:
             LeaseLost: it is no longer ours.

@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     Claim,
     Won,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     Fence,
@@ -40,6 +41,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import sid
 
 SHORTEST_LEASE = 6
 """Seconds: a third of it is the least that is left of it when a request begins."""
+
+UNANSWERED = "unanswered"
+"""In a record's lease: since when a write of the run was known to have no answer, so that it must expire."""
 
 
 class Before(NamedTuple):
@@ -148,10 +152,15 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
     tenure.must_hold()
     fence = fence_of(kept)
     cluster = fenced(task.cluster, tenure, fence)
-    with tenure.renewed():
-        yield replace(task, cluster=cluster, tenure=tenure)
+    try:
+        with tenure.renewed():
+            yield replace(task, cluster=cluster, tenure=tenure)
+    finally:
+        unanswered = not tenure.lost and not tenure.end()
+        if unanswered:
+            _keep_unanswered(task, record, tenure)
     if tenure.is_over:
-        _give_back(task.cluster, tenure, fence)
+        _give_back(task.cluster, tenure, fence, unanswered=unanswered or UNANSWERED in kept)
 
 
 @contextmanager
@@ -166,24 +175,46 @@ def give_back(cluster: Cluster, record: Mapping[str, Any]) -> None:
 
     Args:
         cluster: the live one, as who we are.
-        record: of the run.
+        record: of the run. Where it tells of an unanswered write, the lease is left to expire.
     """
     kept = (record.get("spec") or {}).get("lease")
     if kept:
-        _give_back(cluster, _tenure_of(cluster, kept), fence_of(kept))
+        _give_back(cluster, _tenure_of(cluster, kept), fence_of(kept), unanswered=UNANSWERED in kept)
 
 
-def give_up(cluster: Cluster, won: Won) -> None:
-    """Give a lease back that came to nothing."""
-    _give_back(cluster, won.tenure, won.fence)
+def give_up(task: Task, won: Won) -> None:
+    """Give a lease back that came to nothing, or that was one's own."""
+    unanswered = not won.tenure.lost and not won.tenure.end()
+    if unanswered:
+        _tell_unanswered(task, won.tenure)
+    _give_back(task.cluster, won.tenure, won.fence, unanswered=unanswered)
 
 
-def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence) -> None:
+def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence, *, unanswered: bool) -> None:
     # First the Secret: whoever gets the lease may then be sure that nobody writes by it.
     with suppress(ClusterError):
         lower_fence(cluster, fence)
+    if unanswered:
+        # The server gives it up when the lease expires, as it was sent with that as its timeout.
+        return
     with suppress(ClusterError):
         tenure.release()
+
+
+def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: Tenure) -> None:
+    """Have the record say that the lease must not be given back, whichever task of the run comes to that."""
+    _tell_unanswered(task, tenure)
+    with suppress(ClusterError):
+        change(task.cluster, "Run", record["metadata"]["name"], "spec", {"lease": {UNANSWERED: timestamp()}})
+
+
+def _tell_unanswered(task: Task, tenure: Tenure) -> None:
+    task.progress(
+        "run",
+        "unanswered",
+        "a write of what was given up has no answer yet, so the lease is not given back, but left to expire:"
+        f" the next run waits for that, up to {tenure.seconds:.0f} s",
+    )
 
 
 def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> Tenure:

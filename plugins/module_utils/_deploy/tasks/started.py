@@ -68,12 +68,12 @@ def started(task: Task) -> Result:
     try:
         if not won.is_first:
             # What the plan saw may have been in the middle of a change.
-            working.give_up(task.cluster, won)
+            working.give_up(task, won)
             return _outdated(task, waited=True)
         with working.working(task, won) as working_task:
             _record_begin(working_task, name, seen.installation, working.lease_record(won))
     except BaseException:
-        working.give_up(task.cluster, won)
+        working.give_up(task, won)
         raise
     if told := working.told_of(won.fence):
         task.progress("run", "advisory", told)
