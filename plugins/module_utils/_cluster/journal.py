@@ -35,7 +35,7 @@ class JournalEntry:
         subresource: of the object, which was written, or empty.
         irreversible: why it can't be undone, or empty.
         undone_at, undone_by: when and by whom it was undone, or empty.
-        name: of its record, or empty where it has none.
+        name, uid, resource_version: of its record, or empty where it has none.
     """
 
     migration: str
@@ -54,6 +54,8 @@ class JournalEntry:
     undone_at: str = ""
     undone_by: str = ""
     name: str = ""
+    uid: str = ""
+    resource_version: str = ""
 
 
 class Journal(ABC):

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
@@ -70,6 +70,14 @@ class Entry:
     finished: str = ""
 
 
+class KeptPart(NamedTuple):
+    """A record that an inventory, or a part of it, was read from."""
+
+    name: str
+    uid: str
+    resource_version: str
+
+
 @dataclass(frozen=True)
 class Inventory:
     """What one component consisted of when it was last deployed.
@@ -85,6 +93,7 @@ class Inventory:
         prerequisite: whether it goes before all that isn't, and so is deleted after that.
         needs: the components that it needs, which are deleted after it.
         source: sha256 over all that what was applied is rendered from, or empty.
+        kept: the records that it was read from, surplus ones included; none where it was not read.
     """
 
     component: str
@@ -97,6 +106,7 @@ class Inventory:
     prerequisite: bool = False
     needs: tuple[str, ...] = ()
     source: str = ""
+    kept: tuple[KeptPart, ...] = field(default=(), compare=False)
 
     @property
     def refs(self) -> frozenset[Ref]:

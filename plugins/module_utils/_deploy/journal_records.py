@@ -67,12 +67,11 @@ class RunJournal(Journal):
         name = f"{self._run}-{entry.sequence:x}-{secrets.token_hex(2)}"
         kept = replace(entry, run=self._run, by=self._by, name=name)
         try:
-            self._keep(kept)
+            return self._keep(kept)
         except ClusterError as error:
             raise ClusterError(
                 f"{entry.ref} was not written, as how it was before could not be journaled: {error}"
             ) from error
-        return kept
 
     def settle(self, entry: JournalEntry) -> None:
         """See Journal."""
@@ -80,15 +79,16 @@ class RunJournal(Journal):
 
     def withdraw(self, entry: JournalEntry) -> None:
         """See Journal. A Secret of it goes with it."""
-        self._cluster.delete(API_VERSION, KIND, entry.name)
+        self._cluster.delete(
+            API_VERSION, KIND, entry.name, uid=entry.uid, resource_version=entry.resource_version
+        )
 
-    def _keep(self, entry: JournalEntry) -> None:
-        record = record_of(entry, self._owner)
-        if not _is_secret(entry):
-            keep(self._cluster, record, force=True)
-            return
-        kept = keep(self._cluster, record, force=True)
-        self._cluster.apply(secret_of(entry, _owner(KIND, kept)), force=True)
+    def _keep(self, entry: JournalEntry) -> JournalEntry:
+        record = keep(self._cluster, record_of(entry, self._owner), force=True)
+        if _is_secret(entry):
+            self._cluster.apply(secret_of(entry, _owner(KIND, record)), force=True)
+        meta = record["metadata"]
+        return replace(entry, uid=meta["uid"], resource_version=meta["resourceVersion"])
 
 
 def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
@@ -179,6 +179,8 @@ def entry_from(record: Object) -> JournalEntry:
         undone_at=spec.get("undoneAt", ""),
         undone_by=spec.get("undoneBy", ""),
         name=record["metadata"]["name"],
+        uid=record["metadata"].get("uid", ""),
+        resource_version=record["metadata"].get("resourceVersion", ""),
     )
 
 

@@ -6,36 +6,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import rewrite_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_from
 
 
-def note_what_was_seen(cluster: Cluster, plan: Mapping[str, Any]) -> int:
+def note_what_was_seen(
+    cluster: Cluster, plan: Mapping[str, Any], inventories: Mapping[str, Inventory]
+) -> int:
     """Keep in the inventories what a plan has seen; how many objects that concerns.
 
     The entries are those of what the plan has read: what was written to an object since then will be looked
-    at by the next plan.
+    at by the next plan. An inventory that somebody has written since it was read stays as it is: a run that
+    has begun knows more, and the next plan notes again what it sees.
 
     Args:
         cluster: the live one.
         plan: as it stands in a result.
+        inventories: by component, as they were when they were those that the plan was made of.
     """
     seen: Mapping[str, Any] = plan.get("noted") or {}
-    if not seen:
-        return 0
-    inventories = read_inventories(cluster)
     count = 0
     for component, entries in seen.items():
         inventory = inventories.get(component)
         if inventory is not None:
-            write_inventory(cluster, with_entries(inventory, entries))
-            count += len(entries)
+            with suppress(Conflict):
+                rewrite_inventory(cluster, with_entries(inventory, entries))
+                count += len(entries)
     return count
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, KeptPart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
     INSTALLATION_NAME,
@@ -181,18 +181,49 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
 
 
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
-    """Keep what a component consists of."""
+    """Keep what a component consists of, and nothing of what it was kept in before and is no longer."""
+    written = _write_parts(cluster, inventory)
+    # One that somebody writes to goes the next time; until then it is not read.
+    with suppress(Conflict):
+        _delete_parts(cluster, inventory.kept, written)
+
+
+def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """The same, if nobody has written it since it was read.
+
+    Raises:
+        Conflict: somebody has.
+    """
+    _delete_parts(cluster, inventory.kept, _write_parts(cluster, inventory, seen=inventory.kept))
+
+
+def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """Keep nothing of a component, if nobody has written its inventory since it was read.
+
+    Raises:
+        Conflict: somebody has.
+    """
+    _delete_parts(cluster, inventory.kept)
+
+
+def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[KeptPart] = ()) -> set[str]:
+    """Write the records of an inventory, those that were seen as they were then only; their names."""
+    preconditions = {part.name: {"uid": part.uid, "resourceVersion": part.resource_version} for part in seen}
+    names = set()
     for part in inventory_objects(inventory):
+        name = part["metadata"]["name"]
+        part["metadata"] |= preconditions.get(name, {})
         keep(cluster, part, force=True)
+        names.add(name)
+    return names
 
 
-def shrink_inventory(cluster: Cluster, before: Inventory, after: Inventory | None) -> None:
-    """Keep what is left of a component's inventory, or nothing of it (``after`` is None)."""
-    left = inventory_objects(after) if after else []
-    for part in left:
-        keep(cluster, part, force=True)
-    for part in inventory_objects(before)[len(left) :]:
-        cluster.delete(API_VERSION, "Inventory", part["metadata"]["name"])
+def _delete_parts(cluster: Cluster, parts: Iterable[KeptPart], needed: Collection[str] = ()) -> None:
+    for part in parts:
+        if part.name not in needed:
+            cluster.delete(
+                API_VERSION, "Inventory", part.name, uid=part.uid, resource_version=part.resource_version
+            )
 
 
 def new_run_name() -> str:

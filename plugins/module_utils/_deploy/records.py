@@ -19,7 +19,11 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
+    Inventory,
+    KeptPart,
+)
 
 GROUP = "lifecycle.kyma-project.io"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -86,25 +90,51 @@ def inventories_from(objects: Iterable[Object]) -> dict[str, Inventory]:
     return {component: _joined(component, objs) for component, objs in parts.items()}
 
 
-def _joined(component: str, parts: list[Object]) -> Inventory:
-    parts = sorted(parts, key=lambda obj: int(obj["spec"].get("part", 0)))
-    first = parts[0]["spec"]
+def _joined(component: str, objects: list[Object]) -> Inventory:
+    objects = sorted(objects, key=lambda obj: (_part(obj), _is_misnamed(obj)))
+    first = objects[0]["spec"]
+    # Later ones are left of an inventory that was larger, and second ones of a version with other names.
+    parts = {_part(obj): obj for obj in reversed(objects) if _part(obj) < first.get("parts", 1)}
     # A part that was written while another was not yet belongs to a deployment that isn't complete.
-    digests = {part["spec"].get("digest", "") for part in parts}
-    complete = len(digests) == 1 and len(parts) == first.get("parts", 1)
-    entries = tuple(entry_from(entry) for part in parts for entry in part["spec"].get("objects") or ())
+    digests = {part["spec"].get("digest", "") for part in parts.values()}
+    complete = len(digests) == 1 and "" not in digests and len(parts) == first.get("parts", 1)
+    # Until it is complete nothing that any of them names may get lost.
+    told = [parts[number] for number in sorted(parts)] if complete else objects
+    entries: dict[Ref, Entry] = {}
+    for entry in (entry_from(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
+        entries.setdefault(entry.ref, entry)
     return Inventory(
         component,
         first.get("namespace", ""),
         first.get("version", ""),
         digests.pop() if complete else "",
-        entries,
+        tuple(entries.values()),
         component_version=first.get("componentVersion", ""),
         release=first.get("release", ""),
         prerequisite=first.get("prerequisite", False),
         needs=tuple(first.get("needs") or ()),
         source=first.get("source", ""),
+        kept=tuple(kept_part(obj) for obj in objects),
     )
+
+
+def _part(obj: Object) -> int:
+    return int(obj["spec"].get("part", 0))
+
+
+def _is_misnamed(obj: Object) -> bool:
+    return bool(obj["metadata"]["name"] != part_name(obj["spec"]["component"], _part(obj)))
+
+
+def part_name(component: str, part: int) -> str:
+    """The name of a part of a component's inventory: no component's name, as these hold no dots."""
+    return f"{component}.{part}" if part else component
+
+
+def kept_part(obj: Object) -> KeptPart:
+    """Which version of an Inventory this is."""
+    meta = obj["metadata"]
+    return KeptPart(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
 
 
 def basis_of(installation: Installation, inventories: Iterable[Inventory]) -> str:
@@ -124,7 +154,7 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
         {
             "apiVersion": API_VERSION,
             "kind": "Inventory",
-            "metadata": {"name": inventory.component if part == 0 else f"{inventory.component}-{part}"},
+            "metadata": {"name": part_name(inventory.component, part)},
             "spec": {
                 "component": inventory.component,
                 "namespace": inventory.namespace,

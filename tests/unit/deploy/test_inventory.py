@@ -135,7 +135,7 @@ def test_a_large_inventory_is_split_and_comes_back_whole() -> None:
     entries = tuple(entry_of(config_map(f"c{n}")) for n in range(ENTRIES_PER_OBJECT + 1))
     inventory = Inventory("c", "ns", "1.0", "d", entries)
     objects = inventory_objects(inventory)
-    assert [obj["metadata"]["name"] for obj in objects] == ["c", "c-1"]
+    assert [obj["metadata"]["name"] for obj in objects] == ["c", "c.1"]
     assert inventories_from(reversed(objects)) == {"c": inventory}
 
 

@@ -49,8 +49,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    delete_inventory,
     new_run_name,
-    shrink_inventory,
+    rewrite_inventory,
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, Installation
@@ -388,7 +389,10 @@ class _Deletion:
         if after == before:
             return
         self.has_forgotten = True
-        shrink_inventory(self._cluster, before, after if after.entries else None)
+        if after.entries:
+            rewrite_inventory(self._cluster, after)
+        else:
+            delete_inventory(self._cluster, before)
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""

@@ -22,11 +22,12 @@ def noted(task: Task) -> Result:
     """Write the inventories anew. No object changes, and nothing is left to do: so this is no change."""
     plan: Mapping[str, Any] = task.params["plan"]
     installation = read_installation(task.cluster)
-    if basis_of(installation, read_inventories(task.cluster).values()) != plan["basis"]:
+    inventories = read_inventories(task.cluster)
+    if basis_of(installation, inventories.values()) != plan["basis"]:
         return {
             "changed": False,
             "msg": "another deployment has begun since the plan was made",
         }
     bring_definitions(task.cluster, installation)
-    count = note_what_was_seen(task.cluster, plan)
+    count = note_what_was_seen(task.cluster, plan, inventories)
     return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}

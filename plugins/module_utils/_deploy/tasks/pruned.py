@@ -33,10 +33,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning imp
     no_longer_wanted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+    delete_inventory,
     new_run_name,
     note,
     read_run,
-    shrink_inventory,
+    rewrite_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
@@ -185,11 +186,11 @@ class _Pruning:
 
         kept = tuple(filter(stays, before.entries))
         if whole and not kept:
-            shrink_inventory(self._task.cluster, before, None)
+            delete_inventory(self._task.cluster, before)
         elif kept != before.entries:
             # A release that has the component again must not take what is left of it for all of it.
             after = replace(before, entries=kept, digest="" if whole else before.digest)
-            shrink_inventory(self._task.cluster, before, after)
+            rewrite_inventory(self._task.cluster, after)
 
 
 def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:

@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending impo
     end_forerunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
@@ -61,7 +62,8 @@ def started(task: Task) -> Result:
     seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    if not seen.before.lease.holder and seen.basis != plan["basis"]:
+    basis = basis_of(seen.installation, seen.inventories.values())
+    if not seen.before.lease.holder and basis != plan["basis"]:
         return _outdated(task)
     name = new_run_name()
     won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
@@ -71,7 +73,7 @@ def started(task: Task) -> Result:
             working.give_up(task, won)
             return _outdated(task, waited=True)
         with working.working(task, won) as working_task:
-            _record_begin(working_task, name, seen.installation, working.lease_record(won))
+            _record_begin(working_task, name, seen, working.lease_record(won))
     except BaseException:
         working.give_up(task, won)
         raise
@@ -80,8 +82,9 @@ def started(task: Task) -> Result:
     return {"changed": True, "run": name, "outdated": False, "advisory": told}
 
 
-def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[str, Any]) -> None:
+def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) -> None:
     plan: Mapping[str, Any] = task.params["plan"]
+    before = seen.installation
     bring_definitions(task.cluster, before)
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = {
@@ -123,7 +126,7 @@ def _record_begin(task: Task, name: str, before: Installation, lease: Mapping[st
     )
     create_run(task.cluster, name, spec)
     end_forerunner(task.cluster, before.last_run, name)
-    note_what_was_seen(task.cluster, plan)
+    note_what_was_seen(task.cluster, plan, seen.inventories)
     if task.cancelled():
         end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
 
@@ -141,7 +144,7 @@ class _Seen(NamedTuple):
     """What a run finds when it begins."""
 
     installation: Installation
-    basis: str
+    inventories: Mapping[str, Inventory]
     before: working.Before
 
 
@@ -152,7 +155,7 @@ def _look(task: Task) -> _Seen:
         lambda: read_inventories(task.cluster),
     ]
     before, installation, inventories = side_by_side(lambda read: read(), reads)
-    return _Seen(installation, basis_of(installation, inventories.values()), before)
+    return _Seen(installation, inventories, before)
 
 
 def _outdated(task: Task, *, waited: bool = False) -> Result:
