@@ -37,6 +37,19 @@ extends_documentation_fragment:
   - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) without changing anything.
+    support: partial
+    details:
+      - With O(state=absent) it looks at everything, and tells what would be deleted.
+      - Otherwise it looks at nothing and answers that it would change something. M(kyma.lifecycle.plan) tells
+        what, and whether there is anything to do at all.
+  diff_mode:
+    description: Tells what has changed in C(diff) mode.
+    support: partial
+    details:
+      - Only with O(state=absent) in check mode. M(kyma.lifecycle.plan) tells it for the whole deployment.
 options:
   names:
     description:
@@ -235,6 +248,11 @@ migrations:
   returned: success
   type: list
   elements: dict
+summary:
+  description: What was deleted, or would be in check mode, and the table of durations, as lines.
+  returned: if O(state=absent)
+  type: list
+  elements: str
 durations:
   description: How long each migration and component took, as rows of a table.
   returned: success
@@ -253,6 +271,9 @@ durations:
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+    slow:
+      description: Whether a migration had nothing to do, and yet took long to say so.
+      type: bool
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component import DEFINITION

@@ -295,6 +295,9 @@ durations:
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+    slow:
+      description: Whether a migration had nothing to do, and yet took long to say so.
+      type: bool
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import DEFINITION

@@ -155,7 +155,7 @@ plan_digest:
   sample: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 summary:
   description: The plan for people, as lines.
-  returned: always, unless the release can't be read
+  returned: if nothing stands in the way
   type: list
   elements: str
 blockers:
@@ -172,7 +172,7 @@ grants:
   type: str
 plan:
   description: The plan.
-  returned: always, unless the release can't be read
+  returned: if nothing stands in the way
   type: dict
   contains:
     version:
@@ -399,6 +399,12 @@ plan:
       description: Why the deployment can't begin.
       type: list
       elements: str
+    rights:
+      description:
+        - What the writes of the run have to be allowed, each as verb, API group, resource, namespace and
+          name. An empty namespace or name stands for all.
+      type: list
+      elements: list
     searched:
       description: The folders that were searched for migrations.
       type: list

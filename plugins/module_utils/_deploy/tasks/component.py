@@ -273,6 +273,8 @@ def component(task: Task) -> Result:
         return {
             "changed": True,
             "components": [],
+            "migrations": [],
+            "durations": [],
             "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
         }
     if task.params["state"] == "pruned":

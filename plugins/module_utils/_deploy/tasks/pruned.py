@@ -75,8 +75,14 @@ def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
     why_not = _why_not(record) or stopping.why()
     if why_not:
         warnings = end_if_stopped(task, run, stopping.why())
-        message = f"nothing is pruned: {why_not}"
-        return {"changed": False, "components": [], "msg": message, "warnings": warnings}
+        return {
+            "changed": False,
+            "components": [],
+            "migrations": [],
+            "durations": [],
+            "msg": f"nothing is pruned: {why_not}",
+            "warnings": warnings,
+        }
     started = time.monotonic()
     task = replace(task, cancelled=Grace(stopping, task.params["grace"]))
     with Reminder(task.progress) as progress:
