@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     RUNNING,
+    forget_old_runs,
     note,
     read_run,
     timestamp,
@@ -41,14 +42,19 @@ def seconds_since_start(spec: Mapping[str, Any]) -> float:
 def end_forerunner(cluster: Cluster, forerunner: str, run: str) -> None:
     """End the record of the run before, where nobody did: it was cut off, or it is at work and shall stop.
 
+    What ends as cancelled may have had no time, nor the rights, to forget runs that are older still.
+
     Args:
         cluster: that has the records.
         forerunner: the run that was the newest, or empty.
         run: the run that begins now.
     """
     record = cluster.get(API_VERSION, "Run", forerunner) if forerunner else None
-    if record is not None and (record.get("status") or {}).get("state") == RUNNING:
+    state = (record.get("status") or {}).get("state") if record else ""
+    if state == RUNNING:
         end_cancelled(cluster, forerunner, f"the run {run}, which {who()} has begun since")
+    if state in (RUNNING, CANCELLED):
+        forget_old_runs(cluster)
 
 
 def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:

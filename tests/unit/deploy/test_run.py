@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import end_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_inventories,
 )
@@ -731,6 +732,16 @@ def test_the_history_stays_bounded() -> None:
     assert someone.installation().last_run in kept[:2]
     assert kept[2:] == [f"old-{day}" for day in range(RUNS_KEPT + 3, 5, -1)]
     assert len(someone.run_info(limit=3)["runs"]) == 3
+
+
+def test_the_history_stays_bounded_where_every_run_is_cancelled() -> None:
+    someone = deployer(kyma())
+    for _time in range(RUNS_KEPT + 3):
+        name = worked_on(someone, 0)
+        end_cancelled(someone.cluster, name, "the deadline")
+        someone.task(run.DEFINITION, state="finished", run=name)
+    # The last one was not followed by another one yet.
+    assert len(someone.run_info(limit=100)["runs"]) <= RUNS_KEPT + 1
 
 
 def test_a_run_that_nobody_knows_is_told_in_a_sentence() -> None:
