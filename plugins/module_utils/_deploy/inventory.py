@@ -315,8 +315,8 @@ def refreshed(
 ) -> Inventory:
     """The inventory with its objects as controllers have left them since they were noted.
 
-    An object that a person has written meanwhile stays as it was noted, and so does one that was made anew:
-    or that would never be looked at.
+    An object that a person has written meanwhile stays as it was noted; so does one that was made anew, or
+    of which anybody but a migration has taken a field of ours: or that would never be looked at.
 
     Args:
         inventory: what is remembered.
@@ -336,9 +336,17 @@ def refreshed(
         written = (now.own, now.others) != (entry.own, entry.others)
         if written and is_held_by_people(managers, interactive):
             return entry
+        if now.own != entry.own and not all(map(_is_ours, managers)):
+            return entry
         return noted(entry, found, (entry.ceded, entry.added))
 
     return replace(inventory, entries=tuple(look(entry) for entry in inventory.entries))
+
+
+def _is_ours(manager: Mapping[str, Any]) -> bool:
+    """Whether an entry of ``managedFields`` is ours, a migration's, or one for a subresource."""
+    name = str(manager.get("manager"))
+    return name == FIELD_MANAGER or name.startswith(f"{FIELD_MANAGER}/") or bool(manager.get("subresource"))
 
 
 def kinds_of(inventories: Iterable[Inventory]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -156,15 +157,19 @@ def test_parts_of_two_deployments_are_no_complete_one() -> None:
 
 
 def test_a_refreshed_inventory_follows_controllers_and_not_people() -> None:
-    noted = entry_of(config_map())
+    ours = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:a": {}, "f:x": {}}}
+    without = {**ours, "fieldsV1": {"f:a": {}}}
+    noted = entry_of(config_map(managedFields=[ours]))
     inventory = Inventory("c", entries=(noted,))
 
-    def after(manager: str, **changed: object) -> Entry:
+    def after(manager: str, own: Mapping[str, object] = ours, **changed: object) -> Entry:
         other = {"manager": manager, "operation": "Update", "fieldsV1": {"f:x": {}}, "time": "t2"}
-        live = config_map(resourceVersion="2", managedFields=[other], **changed)
+        live = config_map(resourceVersion="2", managedFields=[own, other], **changed)
         return refreshed(inventory, {noted.ref: live}).entries[0]
 
     assert after("some-controller").resource_version == "2"
     assert after("kubectl-edit") == noted
     assert after("some-controller", uid="another") == noted
+    assert after("some-controller", own=without) == noted
+    assert after(f"{FIELD_MANAGER}/a/migration", own=without).resource_version == "2"
     assert refreshed(inventory, {}) == inventory

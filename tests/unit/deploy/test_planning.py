@@ -466,6 +466,26 @@ def test_what_changes_while_it_is_noted_is_looked_at_again() -> None:
     assert told(someone.plan()) == [("data.level", "kubectl-edit", "restored")]
 
 
+@pytest.mark.parametrize(("manager", "outcome"), [("another-applier", "ceded"), ("kubectl-edit", "restored")])
+def test_what_changes_before_a_run_ends_is_told_by_the_next_plan(manager: str, outcome: str) -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2.10", level="debug")
+    tasks: list[str] = []
+
+    def meddle(task: str) -> None:
+        tasks.append(task)
+        if tasks[-2:] == ["component", "run"]:
+            other = someone.cluster.with_field_manager(manager)
+            other.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "trace"}})
+
+    someone.before = meddle
+    assert someone.deploy()["state"] == "succeeded"
+    someone.before = tasks.append
+    assert told(someone.plan()) == [("data.level", manager, outcome)]
+    someone.deploy()
+    assert told(someone.plan()) == []
+
+
 def test_nothing_is_noted_over_another_deployment() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
