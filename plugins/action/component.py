@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import (
     DEFAULT_DEADLINE,
     BackgroundCarrier,
@@ -20,8 +21,9 @@ class ActionModule(BackgroundCarrier):
 
     definition = DEFINITION
 
-    def deadline(self, params: Mapping[str, Any]) -> float:
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """See BackgroundCarrier: all components one after the other, each with all its time."""
-        names = params.get("names") or ()
-        # A component list may give some of them more.
-        return max(DEFAULT_DEADLINE, super().deadline(params) * 4 * len(names))
+        given = super().deadline(params)
+        own = {entry.name: entry.timeout for entry in entries}
+        each = [own.get(name) or given for name in params.get("names") or ()]
+        return max(DEFAULT_DEADLINE, 4 * sum(each))

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import posixpath
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
@@ -24,7 +25,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
     follow,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import work_in_own_process
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import (
+    prolong,
+    work_in_own_process,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import has_been_told, heeding_signals
 
@@ -42,23 +46,42 @@ class BackgroundCarrier(Carrier):
     does. With ``async`` and ``poll: 0`` the module is left alone, and the answer names the job.
     """
 
-    def deadline(self, params: Mapping[str, Any]) -> float:
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """Seconds in which the function ends by itself, whatever happens.
 
         What is still at work after that (and some grace) hangs, and async_wrapper kills it: so rather too
         many than too few.
+
+        Args:
+            params: validated options.
+            entries: of the release; none before it is read.
         """
+        del entries
         return float(params.get("timeout") or DEFAULT_DEADLINE)
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
+        self._chosen = self._task.async_val
         if self._task.async_val and not self._task.poll:
             return self.ship(arguments, task_vars, background=True)
-        limit = self._task.async_val or int(self.deadline(arguments.params) + _patience(arguments.params))
         # With a `poll` of the user's own, Ansible would want to poll what is over by then.
         self._task.async_val = 0
         work = self._work_in_own_process if self.works_here and has_libraries() else self._follow
-        return heeding_signals(lambda told: work(arguments, task_vars, limit, told))
+        return heeding_signals(lambda told: work(arguments, task_vars, told))
+
+    _chosen = 0
+    """The user's own limit, in seconds."""
+    _prolong: Callable[[int], None]
+    """Takes another limit once the release was read."""
+
+    def _limit(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> int:
+        return self._chosen or int(self.deadline(params, entries) + _patience(params))
+
+    def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
+        """See Carrier: a release may give its components more time."""
+        limit = self._limit(params, release.components)
+        if limit > self._limit(params):
+            self._prolong(limit)
 
     def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
         """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
@@ -68,27 +91,28 @@ class BackgroundCarrier(Carrier):
             LAST_WORDS.say(self._told(line, task_vars))
 
     def _work_in_own_process(
-        self, arguments: Arguments, task_vars: TaskVars, limit: int, told: Callable[[], bool]
+        self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
     ) -> Result:
+        self._prolong = prolong
         return work_in_own_process(
             lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
-            limit,
+            self._limit(arguments.params),
             lambda line: self.show(line, task_vars),
             cancelled=told,
             patience=_patience(arguments.params),
         )
 
-    def _follow(
-        self, arguments: Arguments, task_vars: TaskVars, limit: int, told: Callable[[], bool]
-    ) -> Result:
+    def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
         async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
-        self._task.async_val = limit  # _execute_module takes the limit from here
+        self._set_limit(self._limit(arguments.params))
+        self._prolong = self._set_limit
         try:
             job = self.ship(
                 arguments, task_vars, background=True, progress_file=posixpath.join(async_dir, name)
             )
         finally:
+            limit = self._task.async_val
             self._task.async_val = 0  # so that cleanup() removes what was not handed over
         if "results_file" not in job:
             return job
@@ -107,6 +131,10 @@ class BackgroundCarrier(Carrier):
         decoder = get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
         result: Result = json.loads(content, cls=decoder)
         return {"changed": False, **result}
+
+    def _set_limit(self, seconds: int) -> None:
+        # _execute_module takes it from here, once the release was read to be sent along.
+        self._task.async_val = seconds
 
     def _window(self, files: Files) -> Window:
         def run(command: str) -> str:

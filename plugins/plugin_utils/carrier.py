@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call, failure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
     RENDERING_OPTIONS,
@@ -144,7 +145,11 @@ class Carrier(ActionBase):
             migration_collections=tuple(params.get("migration_collections") or ()),
             bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP, lambda text: self._say(text, task_vars)),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
+            has_read=lambda release: self.has_read(release, params),
         )
+
+    def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
+        """Learn of the task's release, wherever it was read: here, or in the process that works."""
 
     def call(
         self,

@@ -51,6 +51,7 @@ class ControllerMaterials(Materials):
         migration_collections: collections with migrations of their own.
         bundles: where a release that was rendered is kept for the tasks after this one.
         catalog: places of other releases that an upgrade may lead over, or None where it may not.
+        has_read: gets the release that is wanted once it was read.
     """
 
     def __init__(
@@ -61,12 +62,14 @@ class ControllerMaterials(Materials):
         migration_collections: Sequence[str] = (),
         bundles: Bundles | None = None,
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
+        has_read: Callable[[Release], None] = lambda _release: None,
     ) -> None:
         self._asked = request
         self._folders = tuple(migration_folders)
         self._collections = tuple(migration_collections)
         self._bundles = bundles
         self._catalog = catalog
+        self._has_read = has_read
 
     @property
     def has_release(self) -> bool:
@@ -95,6 +98,7 @@ class ControllerMaterials(Materials):
                     lambda there: load_release(self._request, kept, there),
                 )
             self._held = self._lazy(release)
+            self._has_read(release)
         return self._held
 
     _held: Release | None = None

@@ -33,6 +33,9 @@ Work = Callable[[Progress, Callable[[], bool]], Result]
 SECONDS_BETWEEN_LOOKS = 0.2
 """How often it is looked whether somebody wants the work to stop."""
 
+_asked: list[int] = []
+"""The signals by which this process was asked to stop, where it is one that works."""
+
 
 class ProcessLost(LifecycleError):
     """The process has ended without a result."""
@@ -75,8 +78,14 @@ def work_in_own_process(
                 show(ProgressLine(**message))
     _pid, status = os.waitpid(pid, 0)
     if result is None:
-        raise ProcessLost(_how_it_ended(status, time.monotonic() - begin, limit))
+        raise ProcessLost(_how_it_ended(status, time.monotonic() - begin, asked=cancelled()))
     return result
+
+
+def prolong(seconds: float) -> None:
+    """Give this process, which works, another limit from now on, unless it was asked to stop."""
+    if not _asked:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _messages(channel: socket.socket, meanwhile: Callable[[], None]) -> Iterator[dict[str, Any]]:
@@ -101,10 +110,10 @@ def _ask_to_stop(pid: int) -> None:
         os.kill(pid, signal.SIGTERM)
 
 
-def _how_it_ended(status: int, seconds: float, limit: float) -> str:
+def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
     signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if signal_number == signal.SIGALRM:
-        late = f"its limit of {limit:.0f} seconds" if seconds >= limit else "it was told to stop, and did not"
+        late = "it was told to stop, and did not" if asked else f"its limit of {seconds:.0f} seconds"
         how = f"it was ended after {late}"
     elif signal_number:
         how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
@@ -127,10 +136,10 @@ def _be_the_process(work: Work, channel: socket.socket, limit: float, patience: 
         os.setsid()
         # No thread of ours has to live for this one, which ends even what hangs in a library.
         signal.setitimer(signal.ITIMER_REAL, limit)
-        asked = _heed_signals(patience)
+        _heed_signals(patience)
         sender = _Sender(channel)
         try:
-            result = work(sender.tell, lambda: bool(asked))
+            result = work(sender.tell, lambda: bool(_asked))
         except Exception as error:
             result = {"failed": True, "msg": f"unexpected: {error!r}", "exception": traceback.format_exc()}
         sender.send({"result": result})
@@ -139,20 +148,18 @@ def _be_the_process(work: Work, channel: socket.socket, limit: float, patience: 
         os._exit(code)
 
 
-def _heed_signals(patience: float) -> list[int]:
-    """Take SIGTERM for the wish to stop; the list is empty until somebody has it."""
-    asked: list[int] = []
+def _heed_signals(patience: float) -> None:
+    """Take SIGTERM for the wish to stop."""
 
     def heed(number: int, _frame: FrameType | None) -> None:
-        if not asked:
+        if not _asked:
             left = signal.getitimer(signal.ITIMER_REAL)[0]
             signal.setitimer(signal.ITIMER_REAL, min(left or inf, patience))
-        asked.append(number)
+        _asked.append(number)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, heed)
-    return asked
 
 
 class _Sender:

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import (
     ProcessLost,
+    prolong,
     work_in_own_process,
 )
 
@@ -127,3 +128,23 @@ def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
     os.waitpid(ansible, 0)
     listening.unlink()
     wait_for(done.exists)
+
+
+def test_it_may_get_another_limit_while_it_works() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        prolong(60)
+        time.sleep(0.5)
+        return {"left": signal.getitimer(signal.ITIMER_REAL)[0] > 50}
+
+    assert work_in_own_process(work, 0.3, ignore) == {"left": True}
+
+
+def test_what_was_told_to_stop_gets_no_more_time() -> None:
+    def work(_progress: Progress, asked: Asked) -> Result:
+        wait_for(asked)
+        prolong(60)
+        while True:
+            time.sleep(0.1)
+
+    with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
+        work_in_own_process(work, 60, ignore, cancelled=lambda: True, patience=0.5)
