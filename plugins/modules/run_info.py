@@ -146,7 +146,9 @@ runs:
       type: float
       sample: 132.8
     components:
-      description: What came of each component that took part.
+      description:
+        - What came of each component that took part, as in the result of M(kyma.lifecycle.component).
+        - Long texts and lists are cut, as the record stays small. C(left_out) tells of which lists.
       type: list
       elements: dict
       sample:
@@ -162,7 +164,9 @@ runs:
           objects: 21
           warnings: []
     migrations:
-      description: What came of each migration that was asked.
+      description:
+        - What came of each migration that was asked, as in the result of M(kyma.lifecycle.migration).
+        - Long texts and lists are cut, as the record stays small. C(left_out) tells of which lists.
       type: list
       elements: dict
       sample:

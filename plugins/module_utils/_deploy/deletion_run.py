@@ -160,7 +160,7 @@ class DeletionRun:
         if self.name:
             # What was deleted is gone whether that can be noted or not, and the result tells of it, too.
             with suppress(LifecycleError):
-                note(self._task.cluster, self.name, status)
+                note(self._task.cluster, self.name, status, among=len(self._spec["components"]))
 
 
 def phase_of(inventory: Inventory) -> str:

@@ -100,9 +100,14 @@ class Migrating:
         """The same, and what they write is kept, so that it can be undone."""
         return replace(self, setting=replace(self.setting, journal=journal))
 
-    def noted(self, cluster: Cluster, run: str) -> Migrating:
+    def noted(self, cluster: Cluster, record: Mapping[str, Any]) -> Migrating:
         """The same, and the record of their run says of each that it is at work before it writes anything."""
-        return replace(self, setting=replace(self.setting, intend=partial(_note_intent, cluster, run)))
+        return replace(
+            self,
+            setting=replace(
+                self.setting, intend=partial(_note_intent, cluster, record, len(self.migrations))
+            ),
+        )
 
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
@@ -247,10 +252,16 @@ def planned(result: CheckResult) -> MigrationPlan:
     )
 
 
-def _note_intent(cluster: Cluster, run: str, intent: Outcome) -> None:
+def _note_intent(cluster: Cluster, record: Mapping[str, Any], migrations: int, intent: Outcome) -> None:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
 
-    note(cluster, run, {"migrations": {intent.id: intent.as_result()}})
+    told = {"migrations": {intent.id: intent.as_result()}}
+    note(
+        cluster,
+        record["metadata"]["name"],
+        told,
+        among=len(record["spec"].get("components") or ()) + migrations,
+    )
 
 
 def _forget_intent(intent: Outcome) -> None:

@@ -246,9 +246,18 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
     keep(cluster, record)
 
 
-def note(cluster: Cluster, run: str, status: Mapping[str, Any]) -> None:
-    """Add to the record of a run: a JSON merge patch of its status."""
-    change(cluster, "Run", run, "status", status)
+def note(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
+    """Add to the record of a run: a JSON merge patch of its status, as far as there is room for it.
+
+    Args:
+        cluster: that has the record.
+        run: its name.
+        status: see :func:`~.shortening.shortened`.
+        among: how many components and migrations the record may have to tell of.
+    """
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.shortening import shortened
+
+    change(cluster, "Run", run, "status", shortened(status, among))
 
 
 def read_run(cluster: Cluster, name: str) -> Object:

@@ -110,7 +110,7 @@ def keep_undone(
     for one in migrations:
         for run in one.runs:
             try:
-                note(cluster, run, {"undone": {one.id: one.as_noted()}})
+                note(cluster, run, {"undone": {one.id: one.as_noted()}}, among=len(migrations))
             except NotFound:
                 # The run's record was removed meanwhile, and the journal with it.
                 continue

@@ -86,7 +86,7 @@ class _Deployment:
         migrating = Migrating.usable(task).as_planned(self._record)
         journal = journal_of(task.cluster, self._record)
         migrating = migrating.over(self._desired.components, release).journaled(journal)
-        self._migrating = migrating.noted(task.cluster, self._run) if self._run else migrating
+        self._migrating = migrating.noted(task.cluster, self._record) if self._run else migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,
@@ -257,7 +257,8 @@ class _Deployment:
         if self._migrating.cancel_reasons:
             self._cancelled_at = self._cancelled_at or timestamp()
             status |= {"cancelled": self.cancelled_by, "cancelledAt": self._cancelled_at}
-        note(self._task.cluster, self._run, status)
+        among = len(self._record["spec"].get("components") or ()) + len(self._migrating.migrations)
+        note(self._task.cluster, self._run, status, among=among)
 
 
 def component(task: Task) -> Result:

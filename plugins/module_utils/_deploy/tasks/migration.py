@@ -118,7 +118,7 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     journal = None if task.check_mode else journal_of(task.cluster, record)
     migrating = migrating_of(task, overlay or task.cluster).as_planned(record).journaled(journal)
     if recorded:
-        migrating = migrating.noted(task.cluster, params["run"])
+        migrating = migrating.noted(task.cluster, record)
     wanted = chosen(migrating, params, tuple(params["ids"] or ()))
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
@@ -139,7 +139,8 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
             diff_of(change.before, change.after, status=change.status) for change in overlay.changes()
         ]
     if recorded:
-        _note(task, outcomes, migrating.cancel_reasons, time.monotonic() - started)
+        among = len(record["spec"].get("components") or ()) + len(migrating.migrations)
+        _note(task, outcomes, migrating.cancel_reasons, among, time.monotonic() - started)
     cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.why()
     if recorded:
         result["warnings"] += end_if_stopped(task, params["run"], cancelled_by)
@@ -177,7 +178,13 @@ def _overlay(cluster: Cluster) -> Any:
     return DryRunCluster(cluster)
 
 
-def _note(task: Task, outcomes: list[Mapping[str, Any]], cancel_reasons: list[str], seconds: float) -> None:
+def _note(
+    task: Task,
+    outcomes: list[Mapping[str, Any]],
+    cancel_reasons: list[str],
+    among: int,
+    seconds: float,
+) -> None:
     status: dict[str, Any] = {"migrations": {one["id"]: dict(one) for one in outcomes}}
     if cancel_reasons:
         status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
@@ -186,7 +193,7 @@ def _note(task: Task, outcomes: list[Mapping[str, Any]], cancel_reasons: list[st
         status["phases"] = {
             global_phase(Phase(task.params["phase"])): {"state": state, "seconds": round(seconds, 3)}
         }
-    note(task.cluster, task.params["run"], status)
+    note(task.cluster, task.params["run"], status, among=among)
 
 
 DEFINITION = TaskDefinition(

@@ -201,13 +201,15 @@ class _Pruning:
 
 def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
     run, record = task.params["run"], read_run(task.cluster, task.params["run"])
-    known: Mapping[str, Any] = (record.get("status") or {}).get("components") or {}
+    status = record.get("status") or {}
+    known: Mapping[str, Any] = status.get("components") or {}
     failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
     components = {
         outcome.name: _after_pruning(known.get(outcome.name) or {}, outcome) for outcome in outcomes
     }
     phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
-    note(task.cluster, run, {"components": components, "phases": {PRUNE: phase}})
+    among = len({**known, **components}) + len(status.get("migrations") or {})
+    note(task.cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
 
 def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
