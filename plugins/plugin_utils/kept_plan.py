@@ -89,7 +89,9 @@ def write_plan(
             file.write("\n")
         unfinished.replace(path)
     except OSError as error:
-        raise BadPlan(f"plan_out: the plan can't be written to {path}: {error.strerror}") from error
+        raise BadPlan(
+            f"plan_out (kyma_plan_out): the plan can't be written to {path}: {error.strerror}"
+        ) from error
     return digest
 
 
@@ -157,10 +159,11 @@ def not_given_again(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[s
     told = []
     for option in (*(name for name in NAMED if now.get(name)), *AGAIN):
         then, here = set(before.get(option) or ()), set(now.get(option) or ())
+        named = f"{option} (kyma_{option})"
         if missing := ", ".join(sorted(then - here)):
-            told.append(f"kyma_{option}: the plan was made with {missing}: give that again")
+            told.append(f"{named}: the plan was made with {missing}: give that again")
         if more := ", ".join(sorted(here - then)):
-            told.append(f"kyma_{option}: the plan was made without {more}: leave that out, or plan again")
+            told.append(f"{named}: the plan was made without {more}: leave that out, or plan again")
     return told
 
 
@@ -185,7 +188,9 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
     if kept.get("digest") != digest:
         raise BadPlan(f"{path} was changed since it was written, so it is not what was planned: plan again")
     if approved and approved.removeprefix("sha256:") != digest.removeprefix("sha256:"):
-        raise BadPlan(f"{path} has the digest {digest}, and {approved} was approved (plan_digest)")
+        raise BadPlan(
+            f"{path} has the digest {digest}, and {approved} was approved by plan_digest (kyma_plan_digest)"
+        )
     return dict(kept)
 
 

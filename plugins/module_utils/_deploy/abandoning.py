@@ -55,5 +55,5 @@ def going_back(inventory: Inventory, version: str) -> str:
     what = "the CRDs and namespaces were" if inventory.component == FOUNDATION else "it was"
     return (
         f"{what} deployed from {inventory.version}, so {version} would be a downgrade, which is never safe:"
-        f" deploy {inventory.version}, or add kyma_abandon=true to go back in spite of that"
+        f" deploy {inventory.version}, or add abandon=true (kyma_abandon) to go back in spite of that"
     )

@@ -34,7 +34,9 @@ def alone_problems(
     for need, names in missing.items():
         who = f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {need}"
         how = "not deployed completely" if need in inventories else "not deployed"
-        problems.append(f"{who}, which is {how}: add it to kyma_components, or deploy the whole release")
+        problems.append(
+            f"{who}, which is {how}: add it to components (kyma_components), or deploy the whole release"
+        )
     return problems
 
 
@@ -67,4 +69,5 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known) or known
-    return f"kyma_components: the release has no component {name}; did you mean {' or '.join(near)}?"
+    meant = " or ".join(near)
+    return f"components (kyma_components): the release has no component {name}; did you mean {meant}?"

@@ -172,7 +172,7 @@ def _told(path: Path, before: Any, now: Any) -> str:
     if path[0] == "later" and path[2:] == ("release", "digest"):
         return f"hop to {path[1]}: {_MEANINGS['release digest']}"
     if path[0] == "options":
-        return f"kyma_{path[-1]} is not what the plan was made with"
+        return f"{path[-1]} (kyma_{path[-1]}) is not what the plan was made with"
     if path[-1] == "content":
         return f"{what} is not what it was"
     return f"{what}: the plan has {_shown(before)}, and now it is {_shown(now)}"

@@ -133,7 +133,7 @@ def coexistence_problem(manager: OtherManager, refs: Sequence[Ref]) -> str:
     more = f" and {len(refs) - MOST_OBJECTS} more" if len(refs) > MOST_OBJECTS else ""
     return (
         f"the {manager} manages {named}{more}, and would write over what is deployed here:"
-        f" {_advice(manager)}, or let this deployment take them over with kyma_takeover=true"
+        f" {_advice(manager)}, or let this deployment take them over with takeover=true (kyma_takeover)"
     )
 
 

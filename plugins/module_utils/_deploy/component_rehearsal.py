@@ -248,5 +248,8 @@ def _blocker(component: str, refusal: Refusal) -> Blocker:
     if str(refusal.ref) not in message:
         message = f"{refusal.ref}: {message}"
     if is_immutable(refusal.error):
-        message += f" (add {refusal.ref.kind} to kyma_replace_immutable to have it deleted and made anew)"
+        message += (
+            f"; add {refusal.ref.kind} to replace_immutable (kyma_replace_immutable) to have it deleted and"
+            " made anew"
+        )
     return Blocker(component, message)

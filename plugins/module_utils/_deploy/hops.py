@@ -62,7 +62,10 @@ def plan_way(
     first = plans[0]
     if way is None and first.blockers and is_older(installation.version, release.version):
         there = ", ".join(one.version for one in at_hand) or "none"
-        missing = f"kyma_hops=auto finds no way: the releases at hand are {there} (kyma_release_catalog)"
+        missing = (
+            f"hops=auto (kyma_hops) finds no way: the releases at hand are {there}, as release_catalog"
+            " (kyma_release_catalog) says"
+        )
         return replace(first, blockers=(*first.blockers, Blocker("", missing)))
     options = tuple(stop.options for stop in way or [wanted])
     return replace(first, hops=options, later=tuple(plans[1:]))

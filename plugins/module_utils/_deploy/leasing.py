@@ -167,7 +167,7 @@ class Acquisition:
             raise LeaseHeld(
                 f"somebody is at work on this cluster: {seen.lease} has its lease, and renewed it while this"
                 f" one waited for {waited:.0f} s. Run the playbook again when that has ended, or have it wait"
-                " with kyma_lease_wait=<seconds>"
+                " with lease_wait=<seconds> (kyma_lease_wait)"
             )
         if waited % TELL_SECONDS < LOOK_SECONDS:
             how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"

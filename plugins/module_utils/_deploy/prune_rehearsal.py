@@ -85,7 +85,7 @@ class PruneRehearsal:
             action = {"unchanged": "prune", ORPHANED: "delete"}.get(action, action)
         stay = [
             f"{entry.ref} is no longer in the release, and stays"
-            f" (kyma_prune_allow with {entry.ref.kind!r} lets it go)"
+            f"; {entry.ref.kind!r} in prune_allow (kyma_prune_allow) lets it go"
             for entry in protected
         ]
         return replace(

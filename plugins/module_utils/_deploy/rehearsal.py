@@ -299,7 +299,9 @@ class Rehearsal:
             return []
         version = self._release.version
         late = overdue(self._migrating.migrations, version)
-        return [f"{overdue_warning(one, version)} (kyma_strict)" for one in late]
+        return [
+            f"{overdue_warning(one, version)}; it stands in the way by strict (kyma_strict)" for one in late
+        ]
 
     def _waves(self) -> list[list[DesiredComponent]]:
         """All components as the run would take them; one by one where their needs make no sense."""

@@ -150,5 +150,5 @@ def last_undone(runs: Sequence[Object], migration: str) -> str:
     what = "undone" if noted.get("state") == UNDONE else "undone in part"
     return (
         f"it was {what} on {noted.get('at')} by {noted.get('by')}, so it is needed again; to leave it"
-        f" out, list it in kyma_skip_migrations"
+        f" out, list it in skip_migrations (kyma_skip_migrations)"
     )

@@ -28,7 +28,7 @@ def upgrade_problem(
     if is_open(version, target) and wanted != target and not abandon:
         return (
             f"the deployment of {target} was begun and has not ended, so parts of it are there already:"
-            f" deploy {target} again to end it, or give it up with kyma_abandon=true,"
+            f" deploy {target} again to end it, or give it up with abandon=true (kyma_abandon),"
             " which lists what can't go back"
         )
     if not version or wanted == version:
@@ -51,8 +51,8 @@ def upgrade_problem(
             return f"{refusal} deploy the releases in between first, the next of them {_after(current, 1)}"
         between = [_after(current, step) for step in range(1, next_.minor - current.minor)]
         return (
-            f"{refusal} deploy {', then '.join(between)} first; or have it done with kyma_hops=auto, which"
-            " takes them from kyma_release_catalog"
+            f"{refusal} deploy {', then '.join(between)} first; or have it done with hops=auto (kyma_hops),"
+            " which takes them from release_catalog (kyma_release_catalog)"
         )
     return ""
 

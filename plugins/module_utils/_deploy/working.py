@@ -68,8 +68,8 @@ def look_before(task: Task) -> Before:
     account, seconds = task.params["service_account"], task.params["lease_seconds"]
     if seconds < SHORTEST_LEASE:
         raise LifecycleError(
-            f"kyma_lease_seconds is {seconds}, and has to be {SHORTEST_LEASE} or more: a shorter lease ends"
-            " before a request does"
+            f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be {SHORTEST_LEASE} or more: a"
+            " shorter lease ends before a request does"
         )
     reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: why_no_fence(cluster, account)]
     return Before(*side_by_side(lambda read: read(task.cluster), reads))

@@ -44,7 +44,7 @@ def on_2_11(rehearsed: Outcome, playbook: Playbook, kyma_releases: Path) -> Outc
 def test_a_version_is_not_skipped(refused: Outcome) -> None:
     told = refused.refused()
     assert "deploy 2.10 first" in told
-    assert "kyma_hops=auto" in told
+    assert "hops=auto (kyma_hops)" in told
 
 
 def test_both_hops_are_shown_and_nothing_is_written(rehearsed: Outcome) -> None:

@@ -189,9 +189,12 @@ def test_only_what_may_be_secret_is_given_again_with_a_kept_plan(
     given_otherwise: tuple[str, str], held: tuple[str, Outcome]
 ) -> None:
     less, more = given_otherwise
-    assert "kyma_migration_variables: the plan was made with colour: give that again" in less
+    assert (
+        "migration_variables (kyma_migration_variables): the plan was made with colour: give that again"
+        in less
+    )
     assert "strict_drift" not in less
-    assert "kyma_takeover is not what the plan was made with" in more
+    assert "takeover (kyma_takeover) is not what the plan was made with" in more
     assert held[1].plan["options"]["strict_drift"] is True
 
 

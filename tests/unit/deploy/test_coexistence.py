@@ -98,4 +98,4 @@ def test_objects_of_one_tool_are_told_together() -> None:
     assert "the Helm release n/r manages Deployment kyma-system/l0, " in told
     assert "and 2 more" in told
     assert "kubectl -n n delete secret -l owner=helm,name=r" in told
-    assert "kyma_takeover=true" in told
+    assert "takeover=true (kyma_takeover)" in told

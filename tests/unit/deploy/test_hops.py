@@ -169,7 +169,7 @@ def test_each_hop_is_a_run_and_the_provisional_plan_was_right() -> None:
 def test_a_way_that_has_a_gap_is_refused_and_names_what_is_at_hand() -> None:
     refused = on_2_9(kyma("2.9")).plan()
     assert "deploy 2.10 first" in refused["msg"]
-    assert "kyma_hops=auto finds no way: the releases at hand are 2.9" in refused["msg"]
+    assert "hops=auto (kyma_hops) finds no way: the releases at hand are 2.9" in refused["msg"]
 
 
 def test_what_may_block_a_later_hop_is_told_and_does_not_block_the_first() -> None:

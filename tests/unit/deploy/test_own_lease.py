@@ -114,5 +114,5 @@ def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
 def test_a_lease_that_ends_before_a_request_does_is_refused(seconds: int) -> None:
     cluster = MemoryCluster()
     [told] = with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))["seen"]
-    assert told.startswith(f"kyma_lease_seconds is {seconds}, and has to be 6 or more: ")
+    assert told.startswith(f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be 6 or more: ")
     assert [one for one in cluster.requests if one.writes] == []

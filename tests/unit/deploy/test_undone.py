@@ -214,7 +214,7 @@ def test_it_is_needed_again_and_the_plan_says_who_undid_it_until_it_is_skipped_o
     assert migration["verdict"] == "needed"
     assert migration["notes"] == [
         f"it was undone on {at} by {who()}, so it is needed again; to leave it out, list it in"
-        " kyma_skip_migrations"
+        " skip_migrations (kyma_skip_migrations)"
     ]
     assert any(migration["notes"][0] in line for line in planned["summary"])
     someone.options = {"skip_migrations": ["logging/grows-volumes"]}

@@ -72,12 +72,13 @@ def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_pat
     assert not_given_again(names, names_of(PARAMS)) == []
     assert not_given_again(names, names_of({**written, "values_files": ["all.yaml", "live.yaml"]})) == []
     assert not_given_again(names, names_of({**PARAMS, "values_files": ["all.yaml", "other.yaml"]})) == [
-        "kyma_values_files: the plan was made with live.yaml: give that again",
-        "kyma_values_files: the plan was made without other.yaml: leave that out, or plan again",
+        "values_files (kyma_values_files): the plan was made with live.yaml: give that again",
+        "values_files (kyma_values_files): the plan was made without other.yaml: leave that out, or plan"
+        " again",
     ]
     assert not_given_again(names, {}) == [
-        "kyma_overrides: the plan was made with logging.password: give that again",
-        "kyma_migration_variables: the plan was made with colour: give that again",
+        "overrides (kyma_overrides): the plan was made with logging.password: give that again",
+        "migration_variables (kyma_migration_variables): the plan was made with colour: give that again",
     ]
 
 
@@ -134,7 +135,7 @@ def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_place_where_none_can_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadPlan, match=r"plan_out: the plan can't be written to .*: No such file"):
+    with pytest.raises(BadPlan, match=r"plan_out \(kyma_plan_out\): .* can't be written to .*: No such file"):
         write_plan(tmp_path / "nowhere" / "plan.json", ASKED_FOR, RESULT)
 
 

@@ -309,7 +309,8 @@ class _Deletion:
         told = [leftover_told(one) for one in found]
         if self._is_undoable:
             told.append(
-                "kyma_undo_migrations=true undoes that; kyma_delete_force=true forgets how it was before"
+                "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
+                " forgets how it was before"
             )
         if told:
             self._outcomes[MIGRATIONS] = ComponentOutcome(MIGRATIONS, SUCCEEDED, warnings=tuple(told))
