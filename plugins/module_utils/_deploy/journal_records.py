@@ -41,6 +41,8 @@ KIND = "JournalEntry"
 RUN_LABEL = f"{GROUP}/run"
 LONGEST_PLAIN = 100_000
 """Characters up to which an object is kept as it is: larger ones are compressed, as an object has 1 MiB."""
+LARGEST_CONTENT = 768 << 10
+"""Bytes of what an object was and became, compressed: a record is an object, too, and has more than that."""
 GZIP = "gzip"
 LONGEST_UNPACKED = 8 << 20
 """Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
@@ -84,9 +86,11 @@ class RunJournal(Journal):
         )
 
     def _keep(self, entry: JournalEntry) -> JournalEntry:
-        record = keep(self._cluster, record_of(entry, self._owner), force=True)
+        # Before anything is written, as it may be too large.
+        content = _content_of(entry)
+        record = keep(self._cluster, record_of(entry, content, self._owner), force=True)
         if _is_secret(entry):
-            self._cluster.apply(secret_of(entry, _owner(KIND, record)), force=True)
+            self._cluster.apply(secret_of(entry, content, _owner(KIND, record)), force=True)
         meta = record["metadata"]
         return replace(entry, uid=meta["uid"], resource_version=meta["resourceVersion"])
 
@@ -107,8 +111,8 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
     return RunJournal(cluster, record) if record else None
 
 
-def record_of(entry: JournalEntry, owner: Mapping[str, Any]) -> Object:
-    """An entry as it stands in the cluster; without what a Secret holds."""
+def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
+    """An entry as it stands in the cluster; without the content where that is of a Secret."""
     ref = entry.ref
     spec: dict[str, Any] = {
         "run": entry.run,
@@ -126,7 +130,7 @@ def record_of(entry: JournalEntry, owner: Mapping[str, Any]) -> Object:
         "irreversible": entry.irreversible,
     }
     if not _is_secret(entry):
-        spec |= _content_of(entry)
+        spec |= content
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -139,9 +143,8 @@ def record_of(entry: JournalEntry, owner: Mapping[str, Any]) -> Object:
     }
 
 
-def secret_of(entry: JournalEntry, owner: Mapping[str, Any]) -> Object:
+def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
     """The Secret with what a Secret was and became."""
-    content = _content_of(entry)
     data = {key: base64.b64encode(value.encode()).decode() for key, value in content.items()}
     return {
         "apiVersion": "v1",
@@ -235,7 +238,11 @@ def _owner(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content_of(entry: JournalEntry) -> dict[str, str]:
-    """The object before, and what of it was changed, as a JSON merge patch (RFC 7386)."""
+    """The object before, and what of it was changed, as a JSON merge patch (RFC 7386).
+
+    Raises:
+        ClusterError: it is too large for a record.
+    """
     change: Any = entry.after
     if entry.before is not None and entry.after is not None:
         change = merge_patch_between(entry.before, entry.after)
@@ -243,6 +250,13 @@ def _content_of(entry: JournalEntry) -> dict[str, str]:
     if sum(map(len, texts.values())) <= LONGEST_PLAIN:
         return texts
     packed = {key: base64.b64encode(gzip.compress(text.encode())).decode() for key, text in texts.items()}
+    if (size := sum(map(len, packed.values()))) > LARGEST_CONTENT:
+        raise ClusterError(
+            f"that and the change take {size >> 10} KiB even where they are compressed, and more than"
+            f" {LARGEST_CONTENT >> 10} KiB have no room in a record, as an API server takes no object of much"
+            " more than 1 MiB; make the object smaller, or change it by hand as the migration would, then run"
+            " the playbook again"
+        )
     return {**packed, "encoding": GZIP}
 
 

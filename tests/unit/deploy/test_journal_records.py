@@ -1,14 +1,22 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal's records: what is withdrawn."""
+"""The journal's records: what is withdrawn, and what is too large for one."""
 
 from __future__ import annotations
 
+import base64
+import json
+import random
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry, begun
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
+    JournalingCluster,
+    Writer,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
@@ -57,3 +65,41 @@ def test_what_somebody_has_written_since_is_not_withdrawn(
     with pytest.raises(Conflict):
         journal.withdraw(kept)
     assert [one.undone_by for one in read_journal(cluster)] == ["alice"]
+
+
+def incompressible(size: int) -> str:
+    return base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+def test_what_hardly_compresses_is_kept_in_an_object_below_the_limit(
+    cluster: MemoryCluster, journal: RunJournal, kind: str
+) -> None:
+    cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    journal.intend(entry(incompressible(700 << 10), REF._replace(kind=kind)))
+    records = [*cluster.list(API_VERSION, KIND).items, *cluster.list("v1", "Secret", "shop").items]
+    assert len(records) == (2 if kind == "Secret" else 1)
+    for record in records:
+        data = {key: base64.b64decode(value).decode() for key, value in record.get("data", {}).items()}
+        assert len(json.dumps({**record, "data": data})) < 900 << 10
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+def test_what_can_not_be_kept_is_not_written_and_a_person_is_told_why(
+    cluster: MemoryCluster, journal: RunJournal, kind: str
+) -> None:
+    old = {**config_map(incompressible(1000 << 10)), "kind": kind}
+    cluster.seed(old)
+    journaling = JournalingCluster(cluster, journal, Writer("shop/one"))
+    with pytest.raises(ClusterError) as refusal:
+        journaling.patch("v1", kind, REF.name, REF.namespace, {"data": {"more": "bmV3"}})
+    told = str(refusal.value)
+    assert told.startswith(
+        f"{kind} shop/settings was not written, as how it was before could not be journaled"
+    )
+    assert "KiB even where they are compressed" in told
+    assert "run the playbook again" in told
+    found = cluster.get("v1", kind, REF.name, REF.namespace)
+    assert found is not None
+    assert set(found["data"]) == {"text"}
+    assert read_journal(cluster) == []
