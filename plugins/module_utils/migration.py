@@ -1,9 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contract for authors of migrations; ``plugin_utils/migration_testing.py`` is the kit for testing them.
+"""The contract for authors of migrations.
 
-No other file of this collection's Python is public.
+Public are this file and, for tests, the kit in ``plugin_utils/migration_testing.py`` with its fixtures for
+pytest in ``plugin_utils/migration_pytest.py``. No other file of this collection's Python is.
 
 A migration brings a cluster from a state that a release can't work with to one that it can. It is a class
 derived from :class:`Migration`, found by convention, that decides from the cluster's state and never from a
@@ -133,11 +134,13 @@ class Component:
 
 
 class Logger(Protocol):
-    """Where a migration tells what it is doing; the lines reach the terminal and the run's record."""
+    """Where a migration tells what it is doing, line by line."""
 
-    def info(self, message: str) -> None: ...
+    def info(self, message: str) -> None:
+        """Print a line on the terminal."""
 
-    def warning(self, message: str) -> None: ...
+    def warning(self, message: str) -> None:
+        """Print a line, and keep it in the run's record; what was done then counts as ``warned``."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,7 @@ class Context:
         cancelled: whether the run has been cancelled; long loops look at it.
         cancel: cancels the whole deployment, with a reason.
         sleep: waits that many seconds, or less if the run is cancelled or the deadline is near.
+        rehearsal: nothing is kept, and nothing in the cluster reacts, so there is nothing to wait for.
     """
 
     cluster: Cluster

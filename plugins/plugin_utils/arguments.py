@@ -58,7 +58,6 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         full_argument_spec(definition.argument_spec),
         mutually_exclusive=definition.mutually_exclusive,
         required_one_of=definition.required_one_of,
-        required_together=definition.required_together,
         required_if=definition.required_if,
     ).validate(dict(args))
     problem = ""

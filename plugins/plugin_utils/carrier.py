@@ -174,6 +174,8 @@ class Carrier(ActionBase):
         """Run the module on the task's host, with what it needs from the controller sent along.
 
         Args:
+            arguments: the task's options.
+            task_vars: Ansible's variables for the task.
             background: start it only; the answer names the job, not the result.
             more: further options for the module.
         """

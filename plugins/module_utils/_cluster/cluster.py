@@ -61,7 +61,6 @@ class Resource:
     kind: str
     plural: str
     namespaced: bool
-    verbs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

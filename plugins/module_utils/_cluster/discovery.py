@@ -119,7 +119,6 @@ def aggregated_table(document: Document) -> Table:
                         kind=kind,
                         plural=entry["resource"],
                         namespaced=entry.get("scope") == "Namespaced",
-                        verbs=frozenset(entry.get("verbs") or ()),
                     )
                     table.setdefault((api_version, kind), resource)
     return table
@@ -147,7 +146,6 @@ def group_version_table(document: Document) -> Table:
                 kind=entry["kind"],
                 plural=entry["name"],
                 namespaced=bool(entry.get("namespaced")),
-                verbs=frozenset(entry.get("verbs") or ()),
             )
             table.setdefault((api_version, entry["kind"]), resource)
     return table

@@ -61,7 +61,6 @@ class ApiError(ClusterError):
         reason: ``reason`` of the Status, e.g. ``Conflict``; empty where the server gave none.
         api_message: ``message`` of the Status, as the server wrote it.
         causes: ``details.causes`` of the Status.
-        retry_after: seconds that the server asked us to wait, or None.
     """
 
     def __init__(
@@ -72,14 +71,12 @@ class ApiError(ClusterError):
         reason: str = "",
         api_message: str = "",
         causes: tuple[Cause, ...] = (),
-        retry_after: float | None = None,
     ) -> None:
         super().__init__(f"{action}: {api_message or reason or 'HTTP ' + str(status)}")
         self.status = status
         self.reason = reason
         self.api_message = api_message
         self.causes = causes
-        self.retry_after = retry_after
 
 
 class Unauthorized(ApiError):
@@ -137,14 +134,13 @@ UNTYPEABLE_MARK = "failed to create typed patch object"
 INCONVERTIBLE_MARK = "request to convert CR"
 
 
-def api_error(action: str, status: int, body: dict[str, Any], retry_after: float | None = None) -> ApiError:
+def api_error(action: str, status: int, body: dict[str, Any]) -> ApiError:
     """Turn an answer of the API server into the error that it is.
 
     Args:
         action: what was being done, on which object, e.g. ``apply Deployment kyma-system/loki``.
         status: the HTTP status code.
         body: the decoded Status, or ``{"message": text}`` where the answer was no Status.
-        retry_after: the Retry-After header in seconds.
     """
     reason = body.get("reason") or ""
     message = body.get("message") or ""
@@ -159,9 +155,7 @@ def api_error(action: str, status: int, body: dict[str, Any], retry_after: float
         kind = Untypeable
     elif status == 500 and not reason and INCONVERTIBLE_MARK in message:
         kind = Inconvertible
-    return kind(
-        action, status=status, reason=reason, api_message=message, causes=causes, retry_after=retry_after
-    )
+    return kind(action, status=status, reason=reason, api_message=message, causes=causes)
 
 
 def is_answer(error: ApiError) -> bool:

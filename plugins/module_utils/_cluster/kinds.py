@@ -12,8 +12,6 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, Resource
 
-VERBS = frozenset({"create", "delete", "get", "list", "patch", "update", "watch"})
-
 NAMESPACE = ("", "Namespace")
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
@@ -147,7 +145,7 @@ def _built_in() -> KindTable:
             api_version = line
             continue
         kind, plural, traits = line.split()
-        resource = Resource(api_version, kind, plural, "n" in traits, VERBS)
+        resource = Resource(api_version, kind, plural, "n" in traits)
         table[api_version, kind] = Kind(resource, "s" in traits, "g" in traits)
     return table
 
@@ -177,9 +175,8 @@ def kinds_of_crd(crd: Object) -> KindTable:
             continue
         api_version = f"{spec['group']}/{version['name']}"
         names = spec["names"]
-        resource = Resource(
-            api_version, names["kind"], names["plural"], spec.get("scope") == "Namespaced", VERBS
-        )
+        namespaced = spec.get("scope") == "Namespaced"
+        resource = Resource(api_version, names["kind"], names["plural"], namespaced)
         has_status = "status" in (version.get("subresources") or {})
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         table[api_version, names["kind"]] = Kind(resource, has_status, True, custom=True, schema=schema)

@@ -325,7 +325,7 @@ class Transport:
                     return response
                 outcome = response.status
                 retry_after = seconds_of(response.headers.get("Retry-After"))
-                failure = api_error(action, response.status, decoded_status(response.data), retry_after)
+                failure = api_error(action, response.status, decoded_status(response.data))
                 if outcome >= INTERNAL and (is_answer(failure) or is_refused_rehearsal(outcome, query)):
                     raise failure
                 if outcome == 401 and not refused:

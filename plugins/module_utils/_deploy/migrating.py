@@ -50,6 +50,7 @@ class Migrating:
     Attributes:
         migrations: without those that the user skips.
         setting: what they share; its cluster is replaced by the one that is worked on.
+        cancellation: which of them have asked to end the whole deployment, and why.
         problems: what the user asks for and can't be done, each in a sentence.
     """
 

@@ -79,12 +79,10 @@ class Narrowed:
     Attributes:
         object: the definition, as the server answered.
         gone: the versions that went.
-        rewritten: how many objects were written anew.
     """
 
     object: Object
     gone: tuple[str, ...]
-    rewritten: int
 
 
 def narrow(
@@ -124,7 +122,6 @@ def narrow(
     if not is_stored_as(wanted, live):
         apply_object(cluster, with_final_storage(wanted, live), policy, waits.until_gone, known)
         time.sleep(learn)
-    rewritten = 0
     if gone:
         tell(f"{ref}: {', '.join(gone)} goes, so its objects are written anew")
         rewritten = _Rewriting(cluster, wanted, gone, cancelled).run()
@@ -132,7 +129,7 @@ def narrow(
         _set_stored(cluster, wanted)
     answer = apply_object(cluster, wanted, policy, waits.until_gone, known).object
     waits.until_served([answer])
-    return Narrowed(answer, tuple(gone), rewritten)
+    return Narrowed(answer, tuple(gone))
 
 
 def _live(cluster: Cluster, wanted: Object) -> Object:

@@ -234,6 +234,7 @@ class Plan:
         blockers: why it must not begin; all of them.
         basis: the cluster's records that the plan saw, as :func:`~.records.basis_of` has them.
         searched: the folders in which migrations were searched.
+        warnings: what a person should know of the whole, beside what components have to tell.
         grants: roles for the rights that are missing, as YAML to apply; empty where none is.
         rights: what the writes of the run have to be allowed, as :class:`~.rights.Right` has it.
         alone: the components that are deployed alone, so that the cluster's version stays; mostly empty.

@@ -28,7 +28,6 @@ def run_module(definition: TaskDefinition) -> None:
         argument_spec=full_argument_spec(definition.argument_spec),
         mutually_exclusive=definition.mutually_exclusive,
         required_one_of=definition.required_one_of,
-        required_together=definition.required_together,
         required_if=definition.required_if,
         supports_check_mode=True,
     )

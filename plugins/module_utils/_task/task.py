@@ -141,7 +141,7 @@ class TaskDefinition:
         argument_spec: its own options; the connection options are added by the carriers.
         needs_release: whether the carrier has to provide a release.
         needs_migrations: whether the carrier has to provide migrations.
-        required_together, mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
+        mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
     """
 
     function: TaskFunction
@@ -150,5 +150,4 @@ class TaskDefinition:
     needs_migrations: bool = False
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_one_of: Sequence[Sequence[str]] = ()
-    required_together: Sequence[Sequence[str]] = ()
     required_if: Sequence[Sequence[Any]] = ()

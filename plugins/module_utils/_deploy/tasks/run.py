@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run``: begin a run, and end it."""
+"""The task ``run``: begin, end or cancel a run, and hold a cluster or release it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import R
 
 
 def run(task: Task) -> Result:
-    """Begin or end a run, say that there is to be none, or note what a plan without one has seen."""
+    """Begin, end or cancel a run, hold or release the cluster, or note what a plan without a run has seen."""
     # Each is imported only where it is wanted, as Ansible does everything in a process of its own.
     state = task.params["state"]
     if state in ("held", "released"):
