@@ -216,25 +216,24 @@ def to_look_at(inventory: Inventory, objects: Iterable[Object], moved: Collectio
 def intended(before: Inventory | None, component: ComponentEntry, objects: Iterable[Object]) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
 
-    The digest is empty, as the deployment isn't complete; what the release no longer contains is marked.
+    The digest is empty, as the deployment isn't complete; what the release no longer contains is marked. What
+    was there before keeps its place: of a large inventory no part takes what is still written in another.
     """
     known = {entry.ref: entry for entry in before.entries} if before else {}
     wanted = {ref_of(obj): obj for obj in objects}
-    kept = [
-        replace(
-            known.get(ref, Entry("", ref)),
-            api_version=obj["apiVersion"],
-            intent=intent_of(obj),
-            dropped=False,
-        )
-        for ref, obj in wanted.items()
-    ]
-    dropped = [replace(entry, dropped=True) for ref, entry in known.items() if ref not in wanted]
+    new = {ref: Entry("", ref) for ref in wanted if ref not in known}
+
+    def to_be(entry: Entry) -> Entry:
+        obj = wanted.get(entry.ref)
+        if obj is None:
+            return replace(entry, dropped=True)
+        return replace(entry, api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)
+
     return replace(
         before or Inventory(component.name),
         namespace=component.namespace,
         digest="",
-        entries=(*kept, *dropped),
+        entries=tuple(map(to_be, (known | new).values())),
         prerequisite=component.prerequisite,
         needs=component.needs,
     )

@@ -126,8 +126,8 @@ def test_what_was_dropped_stays_as_it_was_noted_until_it_is_pruned() -> None:
     live = {entry_of(obj).ref: obj for obj in (config_map("new"), others)}
     done = completed(intent, live, version="1.1", digest="e", component_version="3", release="f")
     assert [(entry.ref.name, entry.uid, entry.dropped) for entry in done.entries] == [
-        ("new", "u", False),
         ("old", "u", True),
+        ("new", "u", False),
     ]
     assert (done.version, done.digest) == ("1.1", "e")
 

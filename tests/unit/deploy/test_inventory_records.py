@@ -12,7 +12,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definition_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
+    Inventory,
+    intended,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
@@ -26,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     entry_to,
     inventory_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 KIND = "Inventory"
 
@@ -154,3 +159,20 @@ def test_what_a_run_has_written_since_is_neither_noted_over_nor_deleted(cluster:
     assert read_inventories(cluster)["big"] == intent
     assert note_what_was_seen(cluster, plan, read_inventories(cluster)) == 1
     assert read_inventories(cluster)["big"].entries[0].added == ("x (y)",)
+
+
+def test_an_intent_that_was_written_in_part_has_all_that_was_there(cluster: MemoryCluster) -> None:
+    write_inventory(cluster, inventory(parts=3))
+    found = read_inventories(cluster)["big"]
+    # The first ones are dropped, and as many are new.
+    names_now = [entry.ref.name for entry in found.entries[10:]] + [f"new{n}" for n in range(10)]
+    metadata = [{"name": name, "namespace": "ns"} for name in names_now]
+    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta} for meta in metadata]
+    intent = intended(found, ComponentEntry("big", "ns"), objects)
+    cluster.fail_at(2, Unreachable("killed"), writes_only=True)
+    with pytest.raises(Unreachable):
+        write_inventory(cluster, intent)
+    left = read_inventories(cluster)["big"]
+    assert left.digest == ""
+    assert {entry.ref for entry in left.entries} == {entry.ref for entry in found.entries}
+    assert len([entry for entry in left.entries if entry.dropped]) == 10
