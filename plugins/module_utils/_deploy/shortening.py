@@ -19,6 +19,8 @@ LARGEST_SHARE = 6_000
 """Bytes for one of them, where they are few."""
 LONGEST_TEXT = 2_000
 """Bytes of what is said of the run itself."""
+ALWAYS_WHOLE = 250
+"""Bytes of a text that is never cut, such as a name or a state, which later tasks go by."""
 _SHARED = ("components", "migrations", "undone")
 _NEEDED_WHOLE = ("wide",)
 """What later tasks of the run go by: names of definitions, of which a release has few."""
@@ -78,6 +80,7 @@ def _short(item: Any, room: int) -> Any:
 
 def _text(value: Any, longest: int) -> Any:
     """A text of about so many bytes at most, with a word where it is cut; what is no text stays as it is."""
+    longest = max(longest, ALWAYS_WHOLE)
     if not isinstance(value, str) or len(encoded := value.encode(errors="replace")) <= longest:
         return value
     start = encoded[:longest].decode(errors="ignore")

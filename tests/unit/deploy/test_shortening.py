@@ -98,8 +98,13 @@ def test_long_texts_are_cut_with_a_word(letter: str) -> None:
 
 def test_what_later_tasks_go_by_is_never_cut() -> None:
     wide = tuple(f"definitions{number}.example.com" for number in range(200))
-    kept = shortened({"components": {"a": outcome(wide=wide, findings=1000)}}, among=1000)
-    assert kept["components"]["a"]["wide"] == list(wide)
+    entry = outcome("n" * 63, wide=wide, findings=1000)
+    kept = shortened({"components": {"a": entry}}, among=100_000)["components"]["a"]
+    assert {key: kept[key] for key in ("name", "state", "wide")} == {
+        "name": "n" * 63,
+        "state": "succeeded",
+        "wide": list(wide),
+    }
 
 
 @pytest.mark.parametrize("count", [1, 31, 60, 300])
