@@ -153,8 +153,8 @@ class ControllerMaterials(Materials):
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import folders_of
         from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import collect
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
 
         return collect(folders_of(self._folders, self._collections)).content
 
@@ -189,6 +189,6 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import discover
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
 
         return discover(self._folders, self._collections)

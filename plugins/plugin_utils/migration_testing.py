@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Reaction
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
     ApiServer,
@@ -26,6 +25,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     problems_of_collection,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Reaction,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.resting import (

@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import discover
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,11 +18,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     built_in_kinds,
     defined_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     namespace_named,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 
 class BadTest(LifecycleError):

@@ -16,13 +16,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Reaction
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
     Attempt,
     Surroundings,
     attempted,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Reaction,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.process_memory import (
     process_memory,

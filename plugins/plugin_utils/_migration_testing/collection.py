@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import folders_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     OWN_ORIGIN,
@@ -18,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     overdue,
     remove_me,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
 
 

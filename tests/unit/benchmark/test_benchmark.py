@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.benchmark import audit
 from tests.benchmark.bounds import bounds

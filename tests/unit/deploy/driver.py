@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -43,6 +42,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
     TaskDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 Entries = Mapping[str, Sequence[Object] | tuple[ComponentEntry, Sequence[Object]]]
 

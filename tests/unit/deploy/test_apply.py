@@ -19,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
     Applied,
     Known,
@@ -31,6 +30,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import entry_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 
 def config_map(name: str = "a", **data: str) -> Object:

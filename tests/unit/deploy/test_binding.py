@@ -10,13 +10,13 @@ import json
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import (
     differences,
     differences_of_later_hop,
     unforeseen,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release, secret
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import (
     belongs,
     diagnose,
@@ -24,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.explanation
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import Unhealthy
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 HANGS = Health("progressing", "LessAvailable", "0 of 1 replicas are available")
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Entry,
@@ -31,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     inventory_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 KIND = "Inventory"
 

@@ -17,7 +17,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
     KIND,
@@ -26,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_rec
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import create_run, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 REF = Ref("", "ConfigMap", "shop", "settings")
 

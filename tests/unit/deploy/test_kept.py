@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import kept_of, sources_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
@@ -30,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Verdict,
     not_needed,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import (
     Deployer,

@@ -21,7 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
@@ -51,6 +50,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,7 +9,6 @@ from copy import deepcopy
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import read_journal
@@ -18,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, release
 from tests.unit.deploy.test_planning import writes_config_map

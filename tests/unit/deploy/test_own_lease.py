@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import KIND, Holder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
@@ -22,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import FakeMaterials, config_map, release
 

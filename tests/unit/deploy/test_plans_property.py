@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import memory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -23,10 +22,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 from hypothesis import Phase, given, settings
 
 from tests.unit.deploy.driver import config_map, deployer, healthy_cluster, only_reads

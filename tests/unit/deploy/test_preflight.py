@@ -12,13 +12,13 @@ from typing import Any, TypeVar, cast
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from, moment
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import (
     Deployer,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
     Removal,
     Terms,
     remove_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import config_map, crd, custom
 

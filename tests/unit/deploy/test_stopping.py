@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import (
     nothing_to_cancel,
@@ -24,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from .driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
     LONGEST_PLAIN,
@@ -32,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, only_reads, release
 from tests.unit.deploy.test_verdicts import GrowsVolumes, kyma, memory, seeded

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import differences
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MOST_REQUESTS
@@ -26,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release
 

@@ -20,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Gone,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules import workloads
@@ -31,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
     wait_until_healthy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 LONG = 10.0
 """Seconds that no test should ever need."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import certificates
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import logging as logging_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
     ApiServer,
     assert_blocked,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import real_api_server
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
     NotOurs,
     RealApiServer,

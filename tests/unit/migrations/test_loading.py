@@ -13,10 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.discovery import (
-    discover,
-    folders_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import (
     BadArchive,
@@ -30,6 +26,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
     own_folder,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
+    discover,
+    folders_of,
+)
 
 from tests.unit.migrations.support import setting
 

@@ -12,12 +12,12 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import logging as logging_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.migrations.loki import CLAIM, claim, component, pod, stateful_set, storage_class
 from tests.unit.migrations.support import Told, setting

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -19,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     MigrationError,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.migrations.support import Told, config_map, migration, setting
 

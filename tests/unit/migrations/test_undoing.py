@@ -24,9 +24,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoneObject
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 from tests.unit.migrations.loki import claim, stateful_set, storage_class
 from tests.unit.migrations.support import config_map

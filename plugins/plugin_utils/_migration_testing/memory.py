@@ -39,12 +39,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE, Kind, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory_store import Store
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
     field_matcher,
     label_matcher,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_store import Store
 
 WRITES = frozenset({"apply", "create", "patch", "delete"})
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
