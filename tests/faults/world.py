@@ -45,7 +45,7 @@ FENCE_ROLE: dict[str, Any] = {
     ],
 }
 """Beside what releases take: Secrets, and to see the account."""
-PATIENCE = {"lease_seconds": 10, "lease_wait": 180}
+PATIENCE = {"lease_seconds": 15, "lease_wait": 180}
 """Who was killed holds the cluster for a while; the next one waits for that, by nobody's hand."""
 TOKEN_SECONDS = 24 * 3600
 SECONDS_TO_HEAR = 0.5

@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import give_back
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
@@ -407,6 +408,19 @@ def test_nor_is_one_whose_definitions_stay_wide() -> None:
     told = "component foundation: its definitions still have versions that the release has no more"
     assert ended["failures"] == [told]
     assert someone.installation().version == ""
+
+
+@pytest.mark.parametrize("kind", ["Run", "Installation"])
+def test_one_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> None:
+    someone = deployer(kyma())
+    name = worked_on(someone)
+    memory(someone).fail_when(lambda one: one.writes and one.ref.kind == kind, Unreachable("killed"), times=1)
+    assert someone.task(run.DEFINITION, state="finished", run=name)["failed"]
+    # As if it had expired.
+    give_back(someone.cluster, someone.record())
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.installation().version == "2.9"
+    assert "running" not in [one["state"] for one in someone.run_info()["runs"]]
 
 
 def test_no_component_starts_before_the_global_migrations_before_it_have_ended() -> None:

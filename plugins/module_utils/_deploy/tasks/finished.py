@@ -71,10 +71,12 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
     message = "; ".join(failures)[:LONGEST_MESSAGE]
     if not ended_before:
         _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
+        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+        # First the record: killed after it, the next run has little to do. Killed after the installation,
+        # there would be nothing to do, and so no run that ends this one's record.
+        note(cluster, name, done)
         if not failures:
             write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
-        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
-        note(cluster, name, done)
         forget_old_runs(cluster)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
