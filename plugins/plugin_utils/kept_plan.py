@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
-API_VERSION = "lifecycle.kyma-project.io/v1alpha1"
 KIND = "Plan"
 HOP = ("release", "release_checksum", "release_version", "hops", "release_catalog")
 """Options that say which way to go; a later hop of it has its own."""

@@ -20,6 +20,9 @@ Object = dict[str, Any]
 FIELD_MANAGER = "kyma-lifecycle"
 """The field manager of what a component consists of; migrations write by managers of their own."""
 
+MANAGED_BY = "app.kubernetes.io/managed-by"
+"""The recommended label that names the tool which manages an object."""
+
 
 class Ref(NamedTuple):
     """What names one object, whatever version it is read in: group, kind, namespace and name.

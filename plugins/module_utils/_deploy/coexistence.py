@@ -12,7 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    MANAGED_BY,
+    Object,
+    Ref,
+    ref_of,
+)
 
 ARGO_CD, FLUX, FLUX_HELM, HELM = (
     "Argo CD Application",
@@ -25,7 +30,6 @@ _ARGO_ID = "argocd.argoproj.io/tracking-id"
 _INSTANCE = "app.kubernetes.io/instance"
 _FLUX_GROUPS = {"kustomize.toolkit.fluxcd.io": FLUX, "helm.toolkit.fluxcd.io": FLUX_HELM}
 _HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
-_MANAGED_BY = "app.kubernetes.io/managed-by"
 MOST_OBJECTS = 3
 """How many objects a message names: one tool mostly manages all of a component."""
 
@@ -83,7 +87,7 @@ def _flux(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherMan
 
 
 def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherManager | None:
-    if labels.get(_MANAGED_BY) != "Helm" or not annotations.get(_HELM_NAME):
+    if labels.get(MANAGED_BY) != "Helm" or not annotations.get(_HELM_NAME):
         return None
     return OtherManager(HELM, annotations.get(_HELM_NAMESPACE, ""), annotations[_HELM_NAME])
 
@@ -98,7 +102,7 @@ def marks_of(obj: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     if _flux(labels, annotations):
         marks |= {f"{group}/{part}" for group in _FLUX_GROUPS for part in ("name", "namespace")}
     if _helm(labels, annotations):
-        marks |= {_MANAGED_BY, _HELM_NAME, _HELM_NAMESPACE}
+        marks |= {MANAGED_BY, _HELM_NAME, _HELM_NAMESPACE}
     return {"labels": frozenset(marks & labels.keys()), "annotations": frozenset(marks & annotations.keys())}
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
+    MANAGED_BY,
     Cluster,
     ref_of,
 )
@@ -21,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     NAME,
     NAMESPACE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import MADE_LABEL
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms, remove_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 
@@ -42,6 +42,6 @@ def forget_lease(cluster: Cluster) -> None:
         cluster.delete(
             API_VERSION, KIND, NAME, NAMESPACE, uid=lease.uid, resource_version=lease.resource_version
         )
-        if (namespace["metadata"].get("labels") or {}).get(MADE_LABEL) == FIELD_MANAGER:
+        if (namespace["metadata"].get("labels") or {}).get(MANAGED_BY) == FIELD_MANAGER:
             terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
             remove_objects(terms, [Entry("v1", ref_of(namespace))])

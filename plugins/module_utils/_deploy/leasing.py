@@ -13,7 +13,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    MANAGED_BY,
+    Cluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Conflict,
@@ -47,8 +51,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
-MADE_LABEL = "app.kubernetes.io/managed-by"
-"""Of our namespace, where it is we who have made it."""
 LOOK_SECONDS = 1.0
 """How often whoever waits looks at the lease."""
 TELL_SECONDS = 30.0
@@ -235,7 +237,8 @@ class Acquisition:
             self._cluster.create(lease)
 
     def _bring_namespace(self) -> None:
-        meta = {"name": NAMESPACE, "labels": {MADE_LABEL: FIELD_MANAGER}}
+        # The label tells later that it is we who have made it.
+        meta = {"name": NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
         self._cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
 
     def _won(self, tenure: Tenure, seen: Sighting, is_first: bool) -> Won:
