@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
     Target,
     is_scaled,
+    keeping_replicas,
     leaving_replicas,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import foreign_marks
@@ -114,7 +115,8 @@ def apply_object(
     Raises:
         ClusterError: the server refuses it in a way that there is no way around.
     """
-    if is_scaled(intent, known.autoscaled):
+    scaled = is_scaled(intent, known.autoscaled)
+    if scaled:
         intent = leaving_replicas(intent, live_object(cluster, intent))
     try:
         return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
@@ -126,7 +128,7 @@ def apply_object(
             ) from refusal
         if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
             raise
-    return _replace(cluster, intent, policy, wait_until_gone)
+    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
 
 
 def _apply(
@@ -190,25 +192,33 @@ def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str
 
 
 def _replace(
-    cluster: Cluster, intent: Object, policy: Policy, wait_until_gone: Callable[[str, Ref], None]
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    wait_until_gone: Callable[[str, Ref], None],
+    *,
+    scaled: bool,
 ) -> Applied:
     ref = ref_of(intent)
-    if _delete(cluster, intent):
+    deleted = _delete(cluster, intent)
+    if deleted is not None:
         wait_until_gone(intent["apiVersion"], ref)
+        if scaled:
+            intent = keeping_replicas(intent, deleted)
     made = _apply(cluster, intent, policy)
     told = f"{ref}: replaced, as what changed can't be changed in place"
     return replace(made, replaced=True, warnings=(*made.warnings, told))
 
 
-def _delete(cluster: Cluster, intent: Object) -> bool:
-    """Delete what there is of an object, as it was just seen; whether there was anything."""
+def _delete(cluster: Cluster, intent: Object) -> Object | None:
+    """Delete what there is of an object, as it was just seen; what that was, or None."""
     ref = ref_of(intent)
     for attempt in range(1, TRIES + 1):
         live = live_object(cluster, intent)
         if live is None:
-            return False
+            return None
         try:
-            return cluster.delete(
+            deleted = cluster.delete(
                 intent["apiVersion"],
                 ref.kind,
                 ref.name,
@@ -218,8 +228,9 @@ def _delete(cluster: Cluster, intent: Object) -> bool:
                 # A StatefulSet takes its pods over by their names: they can run on.
                 propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
             )
+            return live if deleted else None
         except Conflict:
             # Controllers may write a status between two requests.
             if attempt == TRIES:
                 raise
-    return False
+    return None

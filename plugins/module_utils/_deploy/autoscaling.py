@@ -58,6 +58,15 @@ def leaving_replicas(intent: Object, live: Object | None) -> Object:
     return {**intent, "spec": spec}
 
 
+def keeping_replicas(intent: Object, deleted: Object) -> Object:
+    """What to make anew of an object that an autoscaler targets: as many replicas as it had scaled it to.
+
+    Without them it would begin with one, and the load of all would fall on that.
+    """
+    replicas = (deleted.get("spec") or {}).get("replicas")
+    return intent if replicas is None else {**intent, "spec": {**intent["spec"], "replicas": replicas}}
+
+
 def _only_ours(live: Object) -> bool:
     holders = [
         manager

@@ -15,6 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
     target_of,
     targets_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from . import driver
 
 
 def deployment(**spec: Any) -> Object:
@@ -80,3 +83,42 @@ def test_replicas_are_left_out_unless_that_would_reset_them(
     assert left["spec"].get("replicas") == replicas
     assert left["spec"]["paused"]
     assert intent["spec"]["replicas"] == 2
+
+
+def scaled(version: str, app: str) -> Release:
+    """A release of a Deployment ``web``, whose selector ``app`` is in, and of its autoscaler."""
+    web = driver.deployment("web")
+    web["spec"]["selector"]["matchLabels"] = web["spec"]["template"]["metadata"]["labels"] = {"app": app}
+    scaler = autoscaler("HorizontalPodAutoscaler", kind="Deployment", name="web")
+    return driver.release(version, {"a": [web, {**scaler, "apiVersion": "autoscaling/v2"}]})
+
+
+def scale(someone: driver.Deployer, replicas: int) -> None:
+    """What an autoscaler does."""
+    controller = someone.cluster.with_field_manager("kube-controller-manager")
+    controller.patch("apps/v1", "Deployment", "web", "kyma-system", {"spec": {"replicas": replicas}})
+
+
+def replicas_of(someone: driver.Deployer) -> Any:
+    live = someone.cluster.get("apps/v1", "Deployment", "web", "kyma-system")
+    return live and live["spec"].get("replicas")
+
+
+def actions_of(planned: Any) -> dict[str, str]:
+    return {one["name"]: one["action"] for one in planned["plan"]["components"]}
+
+
+@pytest.mark.parametrize("replicas", [8, 0])
+def test_what_is_made_anew_has_as_many_replicas_as_it_was_scaled_to(replicas: int) -> None:
+    someone = driver.deployer(scaled("2.9", "old"), replace_immutable=["Deployment"])
+    someone.deploy()
+    scale(someone, replicas)
+    someone.materials.given = scaled("2.10", "new")
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.states()["a"] == "succeeded"
+    assert replicas_of(someone) == replicas
+    for now in (replicas, 5, 6):
+        scale(someone, now)
+        assert actions_of(someone.deploy()) == {"foundation": "unchanged", "a": "unchanged"}
+        assert not any(one["drift"] for one in someone.plan()["plan"]["components"])
+        assert replicas_of(someone) == now
