@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, Resource
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    Resource,
+    group_of,
+)
 
 NAMESPACE = ("", "Namespace")
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -162,7 +167,7 @@ def is_a(ref: Ref, group_kind: tuple[str, str]) -> bool:
 
 def defined_kinds(objects: Iterable[Object]) -> KindTable:
     """The kinds that the CustomResourceDefinitions among some objects make the server serve."""
-    crds = (obj for obj in objects if obj["kind"] == CRD[1])
+    crds = (obj for obj in objects if (group_of(obj["apiVersion"]), obj["kind"]) == CRD)
     return {key: kind for crd in crds for key, kind in kinds_of_crd(crd).items()}
 
 

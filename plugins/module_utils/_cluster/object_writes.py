@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import base64
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -83,8 +84,12 @@ class Write:
         """The object that a plain create makes.
 
         Raises:
-            Invalid: it does not pass validation.
+            Invalid: it does not pass validation, or can't be decoded.
         """
+        with _decoding("create", obj):
+            return self._created(obj)
+
+    def _created(self, obj: Object) -> Object:
         new = self._normal(obj)
         ref = ref_of(new)
         if obj["metadata"].get("resourceVersion"):
@@ -103,8 +108,12 @@ class Write:
         Raises:
             Conflict: another manager holds a field, and ``force`` is not set.
             Untypeable: a list has an item twice, or a custom resource does not fit its schema.
-            Invalid: the result does not pass validation.
+            Invalid: the result does not pass validation, or can't be decoded.
         """
+        with _decoding("apply", intent):
+            return self._applied(live, intent, force=force)
+
+    def _applied(self, live: Object | None, intent: Object, *, force: bool) -> Object:
         wanted = self._normal(intent)
         action = f"apply {ref_of(wanted)}"
         if self.kind.has_status:
@@ -143,8 +152,14 @@ class Write:
 
         Raises:
             Conflict: the patch has a resourceVersion that has moved on.
-            Invalid: the patch does not fit, or the result does not pass validation.
+            Invalid: the patch does not fit, or the result does not pass validation, or can't be decoded.
         """
+        with _decoding("patch", live):
+            return self._patched(live, patch, subresource)
+
+    def _patched(
+        self, live: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]], subresource: str
+    ) -> Object:
         ref = ref_of(live)
         action = f"patch {ref}"
         try:
@@ -281,6 +296,20 @@ class Write:
         return api_error(
             action, 500, {"message": f"failed to create typed patch object ({where}; {what}): {message}"}
         )
+
+
+@contextmanager
+def _decoding(verb: str, obj: Object) -> Iterator[None]:
+    """Refuse in here, as a server does, what is of other types than its kind has: a text for a list.
+
+    A server decodes an object into its type before it looks into it. Here nothing knows the types of all
+    built-in kinds, so that only looking finds it.
+    """
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        message = f"{obj['kind']} in version {obj['apiVersion']!r} cannot be handled: {type(error).__name__}"
+        raise api_error(f"{verb} {ref_of(obj)}", 400, {"reason": "BadRequest", "message": message}) from error
 
 
 def timestamp() -> str:

@@ -26,7 +26,10 @@ def is_autoscaler(kind: str) -> bool:
 
 def target_of(autoscaler: Object, namespace: str = "") -> Target:
     """What an autoscaler targets; ``namespace`` is where it goes if its manifest doesn't say."""
-    wanted: Any = (autoscaler.get("spec") or {}).get("scaleTargetRef") or {}
+    spec = autoscaler.get("spec")
+    wanted: Any = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
+    # What is no reference is the server's to refuse.
+    wanted = wanted if isinstance(wanted, dict) else {}
     # A ScaledObject may leave the kind out.
     return (
         str(wanted.get("kind") or "Deployment"),
@@ -52,7 +55,9 @@ def leaving_replicas(intent: Object, live: Object | None) -> Object:
     ``replicas`` is left out. Only where nobody but us holds it yet, it is applied as it is: to give it up
     would set it to its default, 1, until the autoscaler comes round.
     """
-    spec = {key: value for key, value in (intent.get("spec") or {}).items() if key != "replicas"}
+    if not isinstance(intent.get("spec"), dict):
+        return intent
+    spec = {key: value for key, value in intent["spec"].items() if key != "replicas"}
     if live is not None and _only_ours(live):
         spec["replicas"] = (live.get("spec") or {}).get("replicas")
     return {**intent, "spec": spec}

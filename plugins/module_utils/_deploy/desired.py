@@ -228,7 +228,7 @@ def _encode(secret: Object) -> None:
     text = secret.get("stringData")
     if text is None:
         secret.pop("stringData", None)
-    elif isinstance(text, dict):
+    elif isinstance(text, dict) and isinstance(secret.get("data") or {}, dict):
         del secret["stringData"]
         encoded = {
             key: base64.b64encode(("" if value is None else str(value)).encode()).decode()
@@ -242,7 +242,7 @@ def _scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:
         obj.get("spec") or {}
         for content in contents
         for obj in content.objects
-        if obj["kind"] == "CustomResourceDefinition"
+        if ref_of(obj)[:2] == ("apiextensions.k8s.io", "CustomResourceDefinition")
     )
     return {
         (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")

@@ -68,7 +68,7 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any,
 
 def _named(items: list[Any]) -> bool:
     names = [item.get("name") for item in items if isinstance(item, dict)]
-    return len(names) == len(items) == len({str(name) for name in names}) and None not in names
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names) == len(items)
 
 
 def diff_of(before: Object | None, after: Object | None, *, status: bool = False) -> dict[str, str]:
@@ -104,8 +104,12 @@ def _without_secrets(old: Object | None, new: Object | None) -> tuple[Object | N
 
 
 def _masked(old: Object | None, new: Object | None, field: str) -> tuple[Object | None, Object | None]:
-    data_before = dict((old or {}).get(field) or {})
-    data_after = dict((new or {}).get(field) or {})
+    before, after = (old or {}).get(field) or {}, (new or {}).get(field) or {}
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        # No server takes such a Secret, and still it is one.
+        old = {**old, field: _HIDDEN} if old and before else old
+        return old, ({**new, field: _HIDDEN} if new and after else new)
+    data_before, data_after = dict(before), dict(after)
     if old and data_before:
         old = {**old, field: dict.fromkeys(data_before, _HIDDEN)}
     if new and data_after:

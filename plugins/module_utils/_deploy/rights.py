@@ -193,7 +193,8 @@ def granting_rights(obj: Object) -> set[Right]:
     if ref.group != RBAC:
         return set()
     if ref.kind.endswith("Binding"):
-        role = obj.get("roleRef") or {}
+        # What is no reference to a role is the server's to refuse.
+        role = given if isinstance(given := obj.get("roleRef"), dict) else {}
         resource = "clusterroles" if role.get("kind") == "ClusterRole" else "roles"
         return {Right("bind", RBAC, resource, ref.namespace, str(role.get("name") or ""))}
     return {Right("escalate", RBAC, f"{ref.kind.lower()}s", ref.namespace, ref.name)}

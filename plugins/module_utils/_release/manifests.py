@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import Problem, ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+    Problem,
+    ReleaseError,
+    refusal,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
     Document,
     read_documents,
@@ -98,9 +102,16 @@ def why_no_object(value: Any) -> str:
             return f"{taken_for}, no string: put it in quotes"
     if not metadata.get("name"):
         return f"the {value['kind']} has no metadata.name"
-    if not isinstance(metadata.get("annotations") or {}, dict):
-        return f"the annotations of {value['kind']} {metadata['name']} are no mapping"
-    return ""
+    for key in ("annotations", "labels"):
+        if not isinstance(metadata.get(key) or {}, dict):
+            return f"the {key} of {value['kind']} {metadata['name']} are no mapping"
+    if value["kind"] != "CustomResourceDefinition":
+        return ""
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.definitions import (
+        why_no_definition,
+    )
+
+    return why_no_definition(value)
 
 
 def digest_of(objects: Iterable[Object]) -> str:
@@ -114,12 +125,20 @@ def digest_of(objects: Iterable[Object]) -> str:
 
 
 def _is_list(value: dict[str, Any]) -> bool:
-    kind = value.get("kind")
-    return isinstance(kind, str) and kind.endswith("List") and not (value.get("metadata") or {}).get("name")
+    kind, metadata = value.get("kind"), value.get("metadata")
+    named = isinstance(metadata, dict) and metadata.get("name")
+    return isinstance(kind, str) and kind.endswith("List") and not named
 
 
 def _no_constant(name: str) -> None:
     raise json.JSONDecodeError(f"{name} is no number of JSON", "", 0)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
 
 
 def _named(value: dict[str, Any]) -> str:
@@ -130,6 +149,14 @@ def _named(value: dict[str, Any]) -> str:
 
 def _json_document(text: str, file: str) -> list[Document]:
     try:
-        return [Document(json.loads(text, parse_constant=_no_constant), 1)]
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        if "\\ud" in text.lower():
+            # Half of a surrogate pair is no character, and can't be sent.
+            json.dumps(value, ensure_ascii=False).encode()
+        return [Document(value, 1)]
     except json.JSONDecodeError as error:
         raise ReleaseError([Problem(f"not JSON: {error.msg}", file, error.lineno, error.colno)]) from error
+    except RecursionError as error:
+        raise refusal("nested too deeply", file) from error
+    except ValueError as error:
+        raise refusal(f"Kubernetes can't take this: {error}", file) from error

@@ -89,6 +89,8 @@ def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
             "metadata.namespace is True to YAML, no string",
         ),
         ("apiVersion: v1\nkind: A\nmetadata: {name: a, annotations: [b]}", "are no mapping"),
+        ("apiVersion: v1\nkind: A\nmetadata: {name: a, labels: b}", "the labels of A a are no mapping"),
+        ("apiVersion: v1\nkind: List\nmetadata: x\nitems: [5]", "but a plain value"),
         ("apiVersion: v1\nkind: List\nitems: [5]", "not a Kubernetes object, but a plain value"),
         ("- a", "not a Kubernetes object, but a list"),
         ("just words", "not a Kubernetes object, but a plain value"),
@@ -97,6 +99,68 @@ def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
 def test_what_is_no_object_is_told_with_file_and_line(text: str, message: str) -> None:
     (problem,) = collected(f"# first\n---\n{text}\n").problems
     assert str(problem).startswith("f.yaml:3: ")
+    assert message in str(problem)
+
+
+CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.io}\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("", "it has no spec"),
+        ("[]", "it has no spec"),
+        ("v1", "its spec is no mapping"),
+        ("{}", "it has no spec.group"),
+        ("{group: x.io}", "it has no spec.names.kind"),
+        ("{group: x.io, names: A}", "it has no spec.names.kind"),
+        ("{group: x.io, names: {kind: A}}", "it has no spec.names.plural"),
+        ("{group: x.io, names: {kind: A, plural: as}}", "it has no spec.versions"),
+        ("{group: x.io, names: {kind: A, plural: as}, versions: v1}", "its spec.versions is no list"),
+        ("{group: x.io, names: {kind: A, plural: as}, versions: [v1]}", "its spec.versions[0] is no mapping"),
+        (
+            "{group: x.io, names: {kind: A, plural: as}, versions: [{name: a}, {}]}",
+            "no spec.versions[1].name",
+        ),
+        (
+            "{group: x, names: {kind: A, plural: as}, versions: [{name: a, schema: {openAPIV3Schema: b}}]}",
+            "its spec.versions[0].schema.openAPIV3Schema is no mapping",
+        ),
+        (
+            "{group: x.io, names: {kind: A, plural: as}, versions: [{name: a, subresources: [status]}]}",
+            "its spec.versions[0].subresources is no mapping",
+        ),
+        ("{group: x.io, names: {kind: A, plural: as}, conversion: Webhook}", "its spec.conversion is no"),
+    ],
+)
+def test_a_definition_that_defines_nothing_is_told_with_file_and_line(spec: str, message: str) -> None:
+    found = collected(f"# first\n---\n{CRD}spec: {spec}\n---\n{CRD}")
+    assert not found.objects
+    told, other = map(str, found.problems)
+    assert told.startswith("f.yaml:3: the CustomResourceDefinition as.x.io can't define a kind: ")
+    assert message in told
+    assert other.startswith("f.yaml:8: ")
+
+
+def test_what_other_groups_call_a_definition_is_theirs() -> None:
+    assert not collected(CRD.replace("apiextensions.k8s.io/v1", "example.com/v1")).problems
+    older = CRD.replace("/v1", "/v1beta1") + "spec: {group: x.io, version: v1, names: {kind: A, plural: as}}"
+    assert not collected(older).problems
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 200_000, "nested too deeply"),
+        ('{"a": ' + "1" * 5000 + "}", "Kubernetes can't take this: Exceeds the limit"),
+        ('{"a": 1e999}', "the number 1e999 is too large"),
+        ('{"a": "\\ud83d"}', "surrogates not allowed"),
+    ],
+    ids=["nested", "digits", "infinite", "surrogate"],
+)
+def test_json_that_nobody_can_take_is_told(text: str, message: str) -> None:
+    (problem,) = collected(text, "f.json").problems
+    assert str(problem).startswith("f.json: ")
     assert message in str(problem)
 
 
