@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
     addressed,
@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
+    ApiError,
     ClusterError,
     Invalid,
     KindNotServed,
@@ -54,6 +55,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors 
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import depends_on
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.silent_webhooks import silent_webhook
+
+Answer = TypeVar("Answer")
 
 ANY_NAMESPACE = "default"
 """A namespace that every cluster has."""
@@ -68,8 +72,8 @@ class DryRunCluster(Cluster):
 
     The first write of an object is validated by the inner cluster's dry run, and its errors are raised as
     they are; later ones are worked out here, and the dry run completes them. What the server can't judge,
-    because the object, its namespace, its CRD or its StorageClass is only in here, is done locally as the
-    server would, and marked *unverified*.
+    because the object, its namespace, its CRD or its StorageClass is only in here, or as a webhook that is
+    done without does not answer it, is done locally as the server would, and marked *unverified*.
     Nothing is ever written to the inner cluster.
 
     A deletion is taken as done: finalizers are expected to be served, and what the garbage collector takes
@@ -88,6 +92,14 @@ class DryRunCluster(Cluster):
         objects are the rehearsal's own, and not to be changed.
         """
         return self._overlay.changes()
+
+    def do_without(self, webhook: Callable[[str], bool]) -> None:
+        """Do without the server's word where a webhook doesn't answer it.
+
+        Args:
+            webhook: whether to, by the name of the webhook.
+        """
+        self._overlay.does_without = webhook
 
     @property
     def unverified(self) -> set[Ref]:
@@ -172,7 +184,9 @@ class DryRunCluster(Cluster):
         ref = addressed(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
         with self._overlay.lock_of(ref):
             if self._asks_server("apply", ref, kind, obj):
-                return self._answered(kind, ref, obj, force=force, dry_run=dry_run)
+                answer = self._heard(lambda: self._answered(kind, ref, obj, force=force, dry_run=dry_run))
+                if answer is not None:
+                    return answer
             live = self._current(kind, ref)
             if live is None:
                 self._refuse_namespace("apply", kind, ref)
@@ -187,9 +201,10 @@ class DryRunCluster(Cluster):
         ref = addressed(kind, name, meta.get("namespace"))
         with self._overlay.lock_of(ref):
             if self._asks_server("create", ref, kind, obj):
-                after = self._inner.create(obj, dry_run=True)
-                ref = kind.ref(after["metadata"]["name"], ref.namespace)
-                return self._verified(ref, None, after, dry_run)
+                answer = self._heard(lambda: self._inner.create(obj, dry_run=True))
+                if answer is not None:
+                    ref = kind.ref(answer["metadata"]["name"], ref.namespace)
+                    return self._verified(ref, None, answer, dry_run)
             if self._current(kind, ref) is not None:
                 raise already_exists(kind, ref)
             self._refuse_namespace("create", kind, ref)
@@ -217,12 +232,15 @@ class DryRunCluster(Cluster):
             if live is None:
                 raise not_found("patch", found, ref)
             if self._asks_server("patch", ref, found, live):
-                after = self._inner.patch(
-                    api_version, kind, name, namespace, patch, subresource=subresource, dry_run=True
+                answer = self._heard(
+                    lambda: self._inner.patch(
+                        api_version, kind, name, namespace, patch, subresource=subresource, dry_run=True
+                    )
                 )
-                if dry_run:
-                    return after
-                return self._overlay.keep(ref, live, after, unverified=False, status=bool(subresource))
+                if answer is not None and not dry_run:
+                    return self._overlay.keep(ref, live, answer, unverified=False, status=bool(subresource))
+                if answer is not None:
+                    return answer
             typed = self._overlay.typed(found)
             if subresource and not typed.has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
@@ -251,24 +269,26 @@ class DryRunCluster(Cluster):
             live = self._current(found, ref)
             if live is None:
                 return False
-            asks = self._asks_server("delete", ref, found, live)
-            if asks:
-                there = self._inner.delete(
-                    api_version,
-                    kind,
-                    name,
-                    namespace,
-                    uid=uid,
-                    resource_version=resource_version,
-                    propagation=propagation,
-                    dry_run=True,
+            there: bool | None = None
+            if self._asks_server("delete", ref, found, live):
+                there = self._heard(
+                    lambda: self._inner.delete(
+                        api_version,
+                        kind,
+                        name,
+                        namespace,
+                        uid=uid,
+                        resource_version=resource_version,
+                        propagation=propagation,
+                        dry_run=True,
+                    )
                 )
-                if not there:
+                if there is False:
                     return False
-            else:
+            if there is None:
                 refuse_precondition(found, live, uid, resource_version)
             if not dry_run:
-                self._overlay.drop(ref, live, unverified=not asks, orphan=propagation == "Orphan")
+                self._overlay.drop(ref, live, unverified=there is None, orphan=propagation == "Orphan")
             return True
 
     def watch(
@@ -315,6 +335,16 @@ class DryRunCluster(Cluster):
             return False
         # What went with its owner is still on the server, which would take this for an update.
         return verb == "delete" or not self._overlay.deleted_any or not self._hidden(kind, ref)
+
+    def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
+        """What the server answers; None where it can't tell, for a webhook that is done without."""
+        try:
+            return ask()
+        except ApiError as error:
+            webhook = silent_webhook(error)
+            if not webhook or not self._overlay.does_without(webhook):
+                raise
+        return None
 
     def _hidden(self, kind: Kind, ref: Ref) -> bool:
         found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
@@ -387,9 +417,13 @@ class DryRunCluster(Cluster):
         patch = merge_patch_between(_intent_of(there), _intent_of(after))
         if not patch:
             return after
-        answer = self._inner.patch(
-            after["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch, dry_run=True
+        answer = self._heard(
+            lambda: self._inner.patch(
+                after["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch, dry_run=True
+            )
         )
+        if answer is None:
+            return None
         # The server counts from what it has, the rehearsal from what it has written since.
         meta = after["metadata"]
         counted = {"generation": meta["generation"]} if "generation" in meta else {}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import without_version
@@ -52,7 +53,11 @@ class Change:
 
 
 class Overlay:
-    """The changes over a cluster, shared by all handles of one rehearsal; usable from several threads."""
+    """The changes over a cluster, shared by all handles of one rehearsal; usable from several threads.
+
+    Attributes:
+        does_without: whether to do without the server's word where a webhook of that name doesn't answer.
+    """
 
     def __init__(self, inner: Cluster) -> None:
         self._inner = inner
@@ -64,6 +69,7 @@ class Overlay:
         self._wiped: set[Ref] = set()
         self._gone: dict[str, bool] = {}
         self._version = FIRST_VERSION
+        self.does_without: Callable[[str], bool] = lambda _webhook: False
 
     def lock_of(self, ref: Ref) -> threading.RLock:
         """Held by whoever writes an object."""

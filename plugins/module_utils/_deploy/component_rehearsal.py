@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.silent_webhooks import silent_webhook
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
@@ -251,5 +252,11 @@ def _blocker(component: str, refusal: Refusal) -> Blocker:
         message += (
             f"; add {refusal.ref.kind} to replace_immutable (kyma_replace_immutable) to have it deleted and"
             " made anew"
+        )
+    webhook = silent_webhook(refusal.error)
+    if webhook:
+        message += (
+            f"; the webhook {webhook} is none of this deployment's: mend what serves it, or delete its"
+            " configuration, and run the playbook again"
         )
     return Blocker(component, message)

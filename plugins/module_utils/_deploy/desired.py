@@ -9,6 +9,7 @@ import base64
 import json
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Object,
@@ -228,13 +229,18 @@ def _encode(secret: Object) -> None:
     text = secret.get("stringData")
     if text is None:
         secret.pop("stringData", None)
-    elif isinstance(text, dict) and isinstance(secret.get("data") or {}, dict):
+    elif _is_text(text) and isinstance(secret.get("data") or {}, dict):
         del secret["stringData"]
         encoded = {
             key: base64.b64encode(("" if value is None else str(value)).encode()).decode()
             for key, value in text.items()
         }
         secret["data"] = {**(secret.get("data") or {}), **encoded}
+
+
+def _is_text(values: Any) -> bool:
+    """Whether these are texts by their names, or what people write for texts without quotes."""
+    return isinstance(values, dict) and not any(isinstance(one, dict | list) for one in values.values())
 
 
 def _scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:

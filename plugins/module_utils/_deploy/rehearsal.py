@@ -12,6 +12,7 @@ from dataclasses import replace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
+    Ref,
     Resource,
     group_of,
 )
@@ -59,6 +60,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_autoscaled,
     scope_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_webhooks import OwnWebhooks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
@@ -146,6 +148,8 @@ class Rehearsal:
             self._changes,
             self._blockers,
         )
+        self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
+        self._overlay.do_without(self._webhooks.is_ours)
         self._brought = _kinds_of(self._desired)
         scene = Scene(
             self._overlay,
@@ -194,6 +198,7 @@ class Rehearsal:
             searched=self._found.searched,
             warnings=(
                 *release.warnings,
+                *self._webhooks.warnings,
                 *found.notes,
                 *migration_warnings(
                     self._migrating.migrations,
@@ -361,6 +366,11 @@ class Rehearsal:
             for name, inventory in self._observed.inventories.items()
             if name not in self._desired.components
         ]
+
+
+def _refs_of(desired: Desired, inventories: Mapping[str, Inventory]) -> set[Ref]:
+    refs = {ref for component in desired.components.values() for ref in component.refs}
+    return refs | {entry.ref for inventory in inventories.values() for entry in inventory.entries}
 
 
 def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:

@@ -25,7 +25,7 @@ def read(text: str, file: str) -> Collected:
 
 
 @given(odd_manifests(), st.sampled_from(ODD), st.booleans())
-@settings(max_examples=60, deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
+@settings(max_examples=40, deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
 def test_only_errors_in_words_come_of_odd_manifests(
     manifests: tuple[Object, Object], list_metadata: object, listed: bool
 ) -> None:
