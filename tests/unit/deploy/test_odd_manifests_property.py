@@ -10,6 +10,7 @@ import json
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -51,9 +52,12 @@ def test_only_errors_in_words_come_of_odd_manifests(
         made("autoscaling/v2", "HorizontalPodAutoscaler", spec={"scaleTargetRef": "web"}),
         made("autoscaling/v2", "HorizontalPodAutoscaler", spec="web"),
         made("v1", "Secret", data=["secret"], stringData={"a": "b"}),
+        made("v1", "Secret", stringData={"a": {"b": "secret"}}),
         made("example.com/v1", "CustomResourceDefinition", spec="theirs"),
     ],
 )
 def test_what_is_the_servers_to_refuse_is_left_to_it(odd: Object) -> None:
-    planned = deployer(release("2.9", {"a": [config_map("a"), odd]})).plan()
-    assert "secret" not in json.dumps(planned.get("diff", ""))
+    given_release = release("2.9", {"a": [config_map("a"), odd]})
+    assert "secret" not in json.dumps(deployer(given_release).plan().get("diff", ""))
+    completed = desired_of(given_release, lambda _api_version, _kind: True).components["a"].objects[1]
+    assert {key: completed.get(key) for key in odd} == odd

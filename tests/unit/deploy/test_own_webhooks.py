@@ -10,8 +10,11 @@ from collections.abc import Callable
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.memory import MemoryCluster, Request
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 from .driver import Deployer, config_map, deployer, deployment, release
 
