@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Ar
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
@@ -34,6 +34,7 @@ class ActionModule(DirectCarrier):
         result = super()._work(arguments, task_vars, told)
         params, run = arguments.params, result.get("run")
         if params["state"] == "started" and run and not params["outlives_playbook"]:
+            LEFTOVERS.remove_afterwards(Path(C.DEFAULT_LOCAL_TMP))
             LIFELINE.afterwards(lambda: self._end(run, arguments, task_vars), unless=_note(run))
         elif params["state"] == "finished" and "durations" in result and _note(params["run"]).exists():
             _note(params["run"]).write_text("ended")
@@ -51,19 +52,15 @@ class ActionModule(DirectCarrier):
             "plan": None,
         }
         params, paths = {**arguments.params, **wish}, {**arguments.paths, **wish}
-        # Ansible has removed both at the end of the task and at its own.
+        # Ansible has removed both at the end of the task and at its own, if it came to that.
         self._connection._shell.tmpdir = None
-        folder = Path(C.DEFAULT_LOCAL_TMP)
-        was_there = folder.exists()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Path(C.DEFAULT_LOCAL_TMP).mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             ending = replace(arguments, params=params, paths=paths)
             result = super()._work(ending, task_vars, lambda: False)
             self.cleanup(force=True)
         except AnsibleError as error:
             result = {"failed": True, "msg": f"the run {run} is cut off, and its record stays open: {error}"}
-        if not was_there:
-            shutil.rmtree(folder, ignore_errors=True)
         if result.get("changed") or result.get("failed"):
             LAST_WORDS.say(f"[{task_vars.get('inventory_hostname')}] {result.get('msg')}")
 

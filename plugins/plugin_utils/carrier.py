@@ -37,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Ar
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import (
     has_libraries,
     import_early,
@@ -143,7 +144,11 @@ class Carrier(ActionBase):
             release_request(params),
             migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
             migration_collections=tuple(params.get("migration_collections") or ()),
-            bundles=ReleaseCache(C.DEFAULT_LOCAL_TMP, lambda text: self._say(text, task_vars)),
+            bundles=ReleaseCache(
+                C.DEFAULT_LOCAL_TMP,
+                lambda text: self._say(text, task_vars),
+                before_writing=LEFTOVERS.remove_afterwards,
+            ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
             has_read=lambda release: self.has_read(release, params),
         )

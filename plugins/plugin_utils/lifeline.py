@@ -13,12 +13,12 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS, outlive_all
 
 SECONDS_FOR_WORK = 60
 """How long what was left undone may take, as nobody is there any more who would end it."""
@@ -47,13 +47,7 @@ class Lifeline:
 
     def _wait_and(self, work: Callable[[], None], note: int, unless: Path) -> NoReturn:
         try:
-            # Out of reach of what ends Ansible and its workers. What asks all processes of a machine to end
-            # asks Ansible's, too.
-            os.setsid()
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, lambda _number, _frame: None)
-            _close_all_but({self._reader, note, LAST_WORDS.writer})
-            os.read(self._reader, 1)
+            outlive_all(self._reader, {note, LAST_WORDS.writer, LEFTOVERS.writer})
             if not os.fstat(note).st_size:
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
                 signal.alarm(SECONDS_FOR_WORK)
@@ -65,19 +59,6 @@ class Lifeline:
     def _let_go(self) -> None:
         if os.getpid() == self._owner:
             os.close(self._writer)
-
-
-def _close_all_but(kept: Collection[int]) -> None:
-    """Hold nothing open that others wait for, such as the pipe by which Ansible knows that a worker lives.
-
-    The numbers stay taken, as objects of ours close them some day.
-    """
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in [int(entry.name) for entry in Path("/dev/fd").iterdir()]:
-        if number not in {nothing, *kept}:
-            with suppress(OSError):
-                os.fstat(number)
-                os.dup2(nothing, number)
 
 
 LIFELINE = Lifeline()

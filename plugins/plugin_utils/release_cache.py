@@ -29,11 +29,18 @@ class ReleaseCache:
     Args:
         folder: where the bundles are.
         say: takes a sentence for people when a wait becomes long.
+        before_writing: gets the folder before a bundle is put there.
     """
 
-    def __init__(self, folder: str | Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        say: Callable[[str], None],
+        before_writing: Callable[[Path], None] = lambda _folder: None,
+    ) -> None:
         self._folder = Path(folder)
         self._say = say
+        self._before_writing = before_writing
 
     def path(self, fingerprint: str) -> Path:
         """Where the bundle of the release with this fingerprint is; only its owner can read it."""
@@ -68,6 +75,7 @@ class ReleaseCache:
             write_bundle_file,
         )
 
+        self._before_writing(self._folder)
         unfinished = bundle.with_suffix(f".{os.getpid()}")
         write_bundle_file(release, unfinished)
         unfinished.replace(bundle)

@@ -193,19 +193,27 @@ class Playbook:
         watch: Watch = lambda _line, _it: None,
     ) -> Outcome:
         given = {f"kyma_{name}": value for name, value in variables.items()}
-        with self._audit.recorded() as requests:
-            outcome = self._run([book, "-e", json.dumps(given), *arguments], watch)
-        outcome.requests += requests
-        return outcome
+        return self._recorded([book, "-e", json.dumps(given), *arguments], watch)
 
     def migrations(self, *arguments: str, **variables: Any) -> Outcome:
         """Ask all clusters of an inventory for their migrations."""
         return self._call(MIGRATIONS_PLAYBOOK, arguments, variables)
 
+    def play(self, text: str, **variables: Any) -> Outcome:
+        """Run a playbook of the user's own, this once."""
+        (self.folder / "own.yml").write_text(text)
+        return self._recorded(["own.yml", "-e", json.dumps(variables)])
+
     def own_book(self) -> None:
         """Run a playbook of the user's own from now on, which calls the role."""
         self._book = "site.yml"
         (self.folder / self._book).write_text(OWN_PLAYBOOK)
+
+    def _recorded(self, arguments: list[str], watch: Watch = lambda _line, _it: None) -> Outcome:
+        with self._audit.recorded() as requests:
+            outcome = self._run(arguments, watch)
+        outcome.requests += requests
+        return outcome
 
     def _run(self, arguments: list[str], watch: Watch) -> Outcome:
         record = self.folder / "record"

@@ -69,12 +69,21 @@ class Scenario:
         self._release = release
         self._round = 0
 
-    def deploy(self, *arguments: str, at: str = "", number: int = 0, **thinking: int) -> Outcome:
-        """A deployment that gets a signal when its terminal shows ``at``, if that is given."""
+    def _change(self) -> None:
         self._round += 1
         if self._round == 1:
             self._release.component("first", config_map("first", round="1"))
         self._release.write("first", config_map("first", round=str(self._round)))
+
+    def play(self, text: str, **variables: str) -> Outcome:
+        """A playbook of the user's own; the release has changed, unless variables are given."""
+        if not variables:
+            self._change()
+        return self.playbook.play(text, kyma_release=str(self._release.folder), **variables)
+
+    def deploy(self, *arguments: str, at: str = "", number: int = 0, **thinking: int) -> Outcome:
+        """A deployment that gets a signal when its terminal shows ``at``, if that is given."""
+        self._change()
         stopped: list[str] = []
 
         def watch(line: str, running: Running) -> None:
@@ -96,11 +105,18 @@ class Scenario:
         """All runs, the newest first; none is open, after a moment."""
         end = time.monotonic() + 10
         while True:
-            found = [dict(run) for run in self.cluster.api.list(API, "Run").items]
-            found.sort(key=lambda run: str(run["metadata"]["name"]), reverse=True)
+            found = self._runs()
             if time.monotonic() > end or all(run["status"]["state"] != "running" for run in found):
                 return found
             time.sleep(0.1)
+
+    def newest(self) -> dict[str, Any]:
+        """The newest run, open or not."""
+        return self._runs()[0]
+
+    def _runs(self) -> list[dict[str, Any]]:
+        found = [dict(run) for run in self.cluster.api.list(API, "Run").items]
+        return sorted(found, key=lambda run: str(run["metadata"]["name"]), reverse=True)
 
     def is_at_work(self) -> bool:
         """Whether a process of the last deployment is still there, after a moment."""
@@ -111,6 +127,15 @@ class Scenario:
                 return False
             time.sleep(0.1)
         return True
+
+    def left(self) -> list[Path]:
+        """What any ansible-playbook has left in its temporary folder, after a moment."""
+        end = time.monotonic() + 10
+        while True:
+            found = [*(self.playbook.folder / "home" / "tmp").glob("ansible-local-*/kyma-*")]
+            if not found or time.monotonic() > end:
+                return found
+            time.sleep(0.1)
 
 
 def _environment(process: Path) -> bytes:
@@ -154,6 +179,7 @@ def test_while_it_plans_leaves_nothing(scenario: Scenario, number: int) -> None:
     outcome = scenario.deploy("-e", think, at="TASK [kyma.lifecycle.kyma : Plan]", number=number)
     assert outcome.status != 0
     assert not scenario.is_at_work()
+    assert scenario.left() == []
     assert [str(request) for request in outcome.requests if request.persists] == []
     assert len(scenario.runs()) == known
 
@@ -176,6 +202,7 @@ def test_soon_after_the_run_has_begun_whatever_it_is_at(scenario: Scenario, numb
     outcome = scenario.deploy(at="changed: [localhost]", number=number, think_after=THINKING)
     assert outcome.status != 0
     assert not scenario.is_at_work()
+    assert scenario.left() == []
     # The work may be through by then; what is being ended comes to its end.
     assert scenario.runs()[0]["status"]["state"] in ("cancelled", "succeeded")
     scenario.deploy().succeeded()
@@ -185,7 +212,6 @@ def test_soon_after_the_run_has_begun_whatever_it_is_at(scenario: Scenario, numb
 def test_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str], number: int) -> None:
     outcome = scenario.deploy(*elsewhere, at="Think before", number=number, think_before=THINKING)
     assert_cut_off(scenario, outcome, number, first="not started")
-    assert [*(scenario.playbook.folder / "home" / "tmp").glob("ansible-local-*/kyma-run-*")] == []
 
 
 def test_a_deployment_that_ends_by_itself_says_nothing_of_it(scenario: Scenario) -> None:
@@ -198,10 +224,42 @@ def test_a_deployment_that_ends_by_itself_says_nothing_of_it(scenario: Scenario)
     )
 
 
+BEGINS = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - kyma.lifecycle.plan: {{release: "{{{{ kyma_release }}}}"}}
+      register: planned
+    - kyma.lifecycle.run: {{state: started, plan: "{{{{ planned.plan }}}}", outlives_playbook: {outlives}}}
+"""
+ENDS = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - kyma.lifecycle.component: {names: [foundation, first], run: "{{ run }}", release: "{{ kyma_release }}"}
+    - kyma.lifecycle.run: {state: finished, run: "{{ run }}"}
+"""
+
+
+def test_a_run_that_outlives_its_playbook_goes_on_in_another_one(scenario: Scenario) -> None:
+    begun = scenario.play(BEGINS.format(outlives=True)).results[-1]
+    assert not scenario.is_at_work()
+    assert scenario.newest()["status"]["state"] == "running"
+    ended = scenario.play(ENDS, run=begun["run"]).succeeded()
+    assert (ended.run["run"], ended.run["state"]) == (begun["run"], "succeeded")
+
+
+def test_any_other_run_ends_with_its_playbook(scenario: Scenario) -> None:
+    scenario.play(BEGINS.format(outlives=False))
+    assert not scenario.is_at_work()
+    assert CUT_OFF in scenario.newest()["status"]["cancelled"]
+
+
 def assert_cut_off(scenario: Scenario, outcome: Outcome, number: int, *, first: str) -> None:
     """What holds whatever has ended it."""
     assert outcome.status != 0, outcome.text
     assert not scenario.is_at_work()
+    assert scenario.left() == []
     run = scenario.runs()[0]
     assert run["status"]["state"] == "cancelled"
     assert CUT_OFF in run["status"]["cancelled"]

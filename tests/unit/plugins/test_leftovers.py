@@ -1,0 +1,95 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A folder is gone once a whole family of processes has ended, however it did."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FAMILY = """
+import multiprocessing, pathlib, shutil, signal, sys, time
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
+
+# A shell has what it starts in the background ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+folder, beside = map(pathlib.Path, sys.argv[1:])
+
+def afterwards():
+    time.sleep(0.5)
+    (beside / "saw").write_text(str(folder.exists()))
+
+def begins():
+    (folder / "secret").touch()
+    LEFTOVERS.remove_afterwards(folder)
+    LEFTOVERS.remove_afterwards(folder)
+    if "{then}" != "return":
+        LIFELINE.afterwards(afterwards, unless=beside / "note")
+
+def works():
+    time.sleep({working})
+    (beside / "worked").write_text(str((folder / "secret").exists()))
+
+fork = multiprocessing.get_context("fork")
+worker = fork.Process(target=begins)
+worker.start()
+worker.join(30)
+assert worker.exitcode == 0
+fork.Process(target=works).start()
+print("begun", flush=True)
+if "{then}" == "return":
+    shutil.rmtree(folder)
+else:
+    time.sleep(60)
+"""
+
+
+def family(folder: Path, then: str = "wait", *, working: float = 0.0) -> subprocess.Popen[str]:
+    """A process with a worker that has a folder removed, and another that works and needs it."""
+    folder.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", FAMILY.format(then=then, working=working), str(folder), str(folder.parent)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def goes(folder: Path) -> bool:
+    end = time.monotonic() + 30
+    while folder.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return not folder.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_it_goes_whatever_ends_the_main_process(tmp_path: Path, number: signal.Signals) -> None:
+    process = family(tmp_path / "folder")
+    process.send_signal(number)
+    process.wait(30)
+    assert goes(tmp_path / "folder")
+
+
+def test_it_goes_after_all_that_use_it_and_after_what_is_done_then(tmp_path: Path) -> None:
+    process = family(tmp_path / "folder", working=1.0)
+    process.kill()
+    process.wait(30)
+    assert goes(tmp_path / "folder")
+    assert (tmp_path / "worked").read_text() == "True"
+    assert (tmp_path / "saw").read_text() == "True"
+
+
+def test_where_it_is_gone_already_nothing_is_said(tmp_path: Path) -> None:
+    process = family(tmp_path / "folder", "return")
+    told, _none = process.communicate(timeout=60)
+    assert (process.returncode, told) == (0, "")
