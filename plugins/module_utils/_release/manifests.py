@@ -22,6 +22,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_docum
 )
 
 HOOK_ANNOTATION = "helm.sh/hook"
+MOST_LEVELS = 100
+"""Of mappings and lists within each other: real releases have 35, and not much beyond 250 Python gives up."""
 
 
 @dataclass
@@ -60,6 +62,9 @@ class Collected:
                 self.warnings.append(
                     str(Problem(f"the key {key!r} is there twice; the last one counts", shown, at))
                 )
+            if is_nested_deeper(document.value, MOST_LEVELS):
+                self.problems.append(Problem(f"nested too deeply: more than {MOST_LEVELS} levels", *where))
+                continue
             self._add(document.value, *where)
 
     def _add(self, value: Any, file: str, line: int) -> None:
@@ -112,6 +117,17 @@ def why_no_object(value: Any) -> str:
     )
 
     return why_no_definition(value)
+
+
+def is_nested_deeper(value: Any, levels: int) -> bool:
+    """Whether there are mappings and lists within each other on more levels than these."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _level in range(levels):
+        if not level:
+            return False
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [one for some in inner for one in some if isinstance(one, (dict, list))]
+    return bool(level)
 
 
 def digest_of(objects: Iterable[Object]) -> str:

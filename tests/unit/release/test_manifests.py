@@ -47,6 +47,9 @@ def test_json() -> None:
     assert "not JSON: NaN is no number of JSON" in str(problem)
 
 
+LIST = '{"apiVersion": "v1", "kind": "List", "items": ['
+
+
 def hook(value: str) -> str:
     return f"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  annotations:\n    {value}\n"
 
@@ -162,6 +165,21 @@ def test_json_that_nobody_can_take_is_told(text: str, message: str) -> None:
     (problem,) = collected(text, "f.json").problems
     assert str(problem).startswith("f.json: ")
     assert message in str(problem)
+
+
+@pytest.mark.parametrize("file", ["f.yaml", "f.json"])
+@pytest.mark.parametrize(("opened", "closed"), [('{"a": ', "}"), ("[", "]"), (LIST, "]}")])
+@pytest.mark.parametrize(("levels", "refused"), [(40, False), (200, True), (3000, True)])
+def test_what_is_nested_too_deeply_is_told(
+    file: str, opened: str, closed: str, levels: int, refused: bool
+) -> None:
+    text = f'{{"apiVersion": "v1", "kind": "A", "metadata": {{"name": "a"}}, "spec": {opened * levels}'
+    found = collected(f"{text}1{closed * levels}}}", file)
+    assert [f"{file}:" in str(one) and "nested too deeply" in str(one) for one in found.problems] == [
+        True
+    ] * refused
+    lists = collected(f"{LIST * levels}{']}' * levels}", file)
+    assert bool(lists.problems) == refused
 
 
 def test_duplicate_keys_warn() -> None:
