@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An admission webhook that nobody serves, and the release that takes it away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .own_cluster import OwnCluster
+from .running import Playbook
+from .synthetic import NAMESPACE, SmallRelease, config_map
+
+pytestmark = pytest.mark.cluster
+
+Object = dict[str, Any]
+
+
+def guard(name: str, *resources: str) -> Object:
+    """A configuration whose webhook has to allow every write of some resources, and can't."""
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": list(resources)}]
+    webhook = {
+        "name": f"{name}.example.com",
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"service": {"name": "nowhere", "namespace": NAMESPACE}},
+        "rules": rules,
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}},
+    }
+    kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+    return {**kind, "metadata": {"name": name}, "webhooks": [webhook]}
+
+
+def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
+    small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
+) -> None:
+    small.component("shop", config_map("shop", tag="one"), guard("guard", "configmaps"))
+    playbook.deploy(small.folder).succeeded()
+
+    small.write("shop", config_map("shop", tag="two"), guard("guard", "configmaps"))
+    planned = playbook.deploy(small.folder, "--check").succeeded()
+    [component] = [one for one in planned.plan["components"] if one["name"] == "shop"]
+    assert [(one["name"], one["unverified"]) for one in component["changes"]] == [("shop", True)]
+    told = "ValidatingWebhookConfiguration guard: its webhook guard.example.com doesn't answer"
+    assert told in planned.text
+
+    failed = playbook.deploy(small.folder).failed()
+    assert 'failed calling webhook "guard.example.com"' in failed.text
+    # As the warning says.
+    kind = "ValidatingWebhookConfiguration"
+    own_cluster.api.delete("admissionregistration.k8s.io/v1", kind, "guard")
+    small.write("shop", config_map("shop", tag="two"), guard("guard", "pods"))
+    playbook.deploy(small.folder).succeeded()
+
+    own_cluster.api.create(guard("theirs", "configmaps"))
+    small.write("shop", config_map("shop", tag="three"), guard("guard", "pods"))
+    message = playbook.deploy(small.folder).refused()
+    assert "the webhook theirs.example.com is none of this deployment's" in message
+    own_cluster.api.delete("admissionregistration.k8s.io/v1", kind, "theirs")
+    playbook.deploy(small.folder).succeeded()
