@@ -162,14 +162,14 @@ def test_a_refreshed_inventory_follows_controllers_and_not_people() -> None:
     noted = entry_of(config_map(managedFields=[ours]))
     inventory = Inventory("c", entries=(noted,))
 
-    def after(manager: str, own: Mapping[str, object] = ours, **changed: object) -> Entry:
+    def after(manager: str, own: Mapping[str, object], **changed: object) -> Entry:
         other = {"manager": manager, "operation": "Update", "fieldsV1": {"f:x": {}}, "time": "t2"}
         live = config_map(resourceVersion="2", managedFields=[own, other], **changed)
         return refreshed(inventory, {noted.ref: live}).entries[0]
 
-    assert after("some-controller").resource_version == "2"
-    assert after("kubectl-edit") == noted
-    assert after("some-controller", uid="another") == noted
-    assert after("some-controller", own=without) == noted
-    assert after(f"{FIELD_MANAGER}/a/migration", own=without).resource_version == "2"
+    assert after("some-controller", ours).resource_version == "2"
+    assert after("kubectl-edit", ours) == noted
+    assert after("some-controller", ours, uid="another") == noted
+    assert after("some-controller", without) == noted
+    assert after(f"{FIELD_MANAGER}/a/migration", without).resource_version == "2"
     assert refreshed(inventory, {}) == inventory
