@@ -86,6 +86,11 @@ def records_deletion_rights() -> set[Right]:
     return found | {Right(verb, *one[:2]) for one in _BROUGHT for verb in ("list", "watch")}
 
 
+def diagnosis_rights() -> set[Right]:
+    """What telling why something is not healthy takes. A plan does not ask for it: all goes on without."""
+    return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
+
+
 def lease_rights() -> set[Right]:
     """What having the lease of a cluster takes, on one that never had it included."""
     found = {Right(verb, _LEASES, "leases", NAMESPACE, NAME) for verb in ("get", "patch")}
