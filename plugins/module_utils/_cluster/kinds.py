@@ -165,10 +165,14 @@ def is_a(ref: Ref, group_kind: tuple[str, str]) -> bool:
     return ref[:2] == group_kind
 
 
+def is_definition(obj: Object) -> bool:
+    """Whether an object is a CustomResourceDefinition, and not another group's kind of that name."""
+    return (group_of(obj["apiVersion"]), obj["kind"]) == CRD
+
+
 def defined_kinds(objects: Iterable[Object]) -> KindTable:
     """The kinds that the CustomResourceDefinitions among some objects make the server serve."""
-    crds = (obj for obj in objects if (group_of(obj["apiVersion"]), obj["kind"]) == CRD)
-    return {key: kind for crd in crds for key, kind in kinds_of_crd(crd).items()}
+    return {key: kind for crd in filter(is_definition, objects) for key, kind in kinds_of_crd(crd).items()}
 
 
 def kinds_of_crd(crd: Object) -> KindTable:

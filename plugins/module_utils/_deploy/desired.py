@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_definition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
     Target,
     is_autoscaler,
@@ -244,12 +245,7 @@ def _is_text(values: Any) -> bool:
 
 
 def _scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:
-    specs = (
-        obj.get("spec") or {}
-        for content in contents
-        for obj in content.objects
-        if ref_of(obj)[:2] == ("apiextensions.k8s.io", "CustomResourceDefinition")
-    )
+    specs = (obj.get("spec") or {} for content in contents for obj in filter(is_definition, content.objects))
     return {
         (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")
         == "Namespaced"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, is_definition
 
 
 def why_no_definition(obj: Object) -> str:
@@ -20,7 +20,7 @@ def why_no_definition(obj: Object) -> str:
     Args:
         obj: with apiVersion, kind and a name.
     """
-    if (group_of(obj["apiVersion"]), obj["kind"]) != CRD:
+    if not is_definition(obj):
         return ""
     found = _odd_field(obj.get("spec"), has_versions=obj["apiVersion"] != f"{CRD[0]}/v1beta1")
     return f"the {obj['kind']} {obj['metadata']['name']} can't define a kind: {found}" if found else ""

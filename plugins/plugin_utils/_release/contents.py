@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_definition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
@@ -140,13 +141,9 @@ def served_by(objects: Iterable[Object]) -> list[str]:
 
 
 def _served_by(objects: Iterable[Object]) -> Iterator[str]:
-    for crd in objects:
-        if (
-            crd["kind"] == "CustomResourceDefinition"
-            and group_of(crd["apiVersion"]) == "apiextensions.k8s.io"
-        ):
-            spec = crd.get("spec") or {}
-            for version in spec.get("versions") or ():
-                if version.get("served"):
-                    yield f"{spec['group']}/{version['name']}"
-                    yield f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
+    for crd in filter(is_definition, objects):
+        spec = crd.get("spec") or {}
+        for version in spec.get("versions") or ():
+            if version.get("served"):
+                yield f"{spec['group']}/{version['name']}"
+                yield f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
