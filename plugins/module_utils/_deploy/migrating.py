@@ -106,9 +106,14 @@ class Migrating:
         return replace(
             self,
             setting=replace(
-                self.setting, intend=partial(_note_intent, cluster, record, len(self.migrations))
+                self.setting,
+                intend=partial(_note_intent, cluster, record["metadata"]["name"], self.told_in(record)),
             ),
         )
+
+    def told_in(self, record: Mapping[str, Any]) -> int:
+        """How many components and migrations the record of a run may have to tell of."""
+        return len(record["spec"].get("components") or ()) + len(self.migrations)
 
     def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
         """The same for a release and its components as they are to be."""
@@ -253,16 +258,10 @@ def planned(result: CheckResult) -> MigrationPlan:
     )
 
 
-def _note_intent(cluster: Cluster, record: Mapping[str, Any], migrations: int, intent: Outcome) -> None:
+def _note_intent(cluster: Cluster, run: str, among: int, intent: Outcome) -> None:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
 
-    told = {"migrations": {intent.id: intent.as_result()}}
-    note(
-        cluster,
-        record["metadata"]["name"],
-        told,
-        among=len(record["spec"].get("components") or ()) + migrations,
-    )
+    note(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
 
 
 def _forget_intent(intent: Outcome) -> None:

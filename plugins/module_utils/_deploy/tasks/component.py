@@ -75,6 +75,7 @@ class _Deployment:
         self._run: str = params["run"] or ""
         self._names: list[str] = params["names"]
         self._record = record
+        self._spec: Mapping[str, Any] = self._record.get("spec") or {}
         self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._stopping = Stopping(replace(task, progress=reminder), self._record)
         self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
@@ -112,7 +113,7 @@ class _Deployment:
 
     def _defined(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
-        begun = (self._record.get("spec") or {}).get("components") if self._run else self._desired.components
+        begun = self._spec.get("components") if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
         for name in begun or ():
             component = self._desired.components.get(name)
@@ -171,9 +172,8 @@ class _Deployment:
         Outside of a run of the whole release they stay: others may need them, and the next such run ends it.
         """
         states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
-        spec = self._record.get("spec") or {}
-        unfinished = any(states.get(name) != SUCCEEDED for name in spec.get("components") or ())
-        if not self._run or spec.get("alone") or unfinished or self._place.cancelled():
+        unfinished = any(states.get(name) != SUCCEEDED for name in self._spec.get("components") or ())
+        if not self._run or self._spec.get("alone") or unfinished or self._place.cancelled():
             return
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
@@ -226,14 +226,14 @@ class _Deployment:
             component = self._desired.components.get(earlier)
             if component and component.entry.prerequisite and state != SUCCEEDED:
                 return f"the prerequisite {earlier} is {state}"
-        return self._why_no_component()
+        return self._why_not_by_global_migrations()
 
-    def _why_no_component(self) -> str:
+    def _why_not_by_global_migrations(self) -> str:
         before = global_phase(Phase.PRE)
         state = self._phase(before).get("state", "")
         if state == FAILED:
             return "a global migration failed"
-        if not state and before in ((self._record.get("spec") or {}).get("phases") or ()):
+        if not state and before in (self._spec.get("phases") or ()):
             return "the global migrations before it did not come to their end"
         return ""
 
@@ -257,8 +257,7 @@ class _Deployment:
         if self._migrating.cancel_reasons:
             self._cancelled_at = self._cancelled_at or timestamp()
             status |= {"cancelled": self.cancelled_by, "cancelledAt": self._cancelled_at}
-        among = len(self._record["spec"].get("components") or ()) + len(self._migrating.migrations)
-        note(self._task.cluster, self._run, status, among=among)
+        note(self._task.cluster, self._run, status, among=self._migrating.told_in(self._record))
 
 
 def component(task: Task) -> Result:

@@ -139,8 +139,7 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
             diff_of(change.before, change.after, status=change.status) for change in overlay.changes()
         ]
     if recorded:
-        among = len(record["spec"].get("components") or ()) + len(migrating.migrations)
-        _note(task, outcomes, migrating.cancel_reasons, among, time.monotonic() - started)
+        _note(task, outcomes, migrating.cancel_reasons, migrating.told_in(record), time.monotonic() - started)
     cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.why()
     if recorded:
         result["warnings"] += end_if_stopped(task, params["run"], cancelled_by)
