@@ -237,10 +237,10 @@ class DryRunCluster(Cluster):
                         api_version, kind, name, namespace, patch, subresource=subresource, dry_run=True
                     )
                 )
-                if answer is not None and not dry_run:
-                    return self._overlay.keep(ref, live, answer, unverified=False, status=bool(subresource))
                 if answer is not None:
-                    return answer
+                    if dry_run:
+                        return answer
+                    return self._overlay.keep(ref, live, answer, unverified=False, status=bool(subresource))
             typed = self._overlay.typed(found)
             if subresource and not typed.has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")

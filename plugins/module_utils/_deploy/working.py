@@ -156,7 +156,7 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         with tenure.renewed():
             yield replace(task, cluster=cluster, tenure=tenure)
     finally:
-        unanswered = not tenure.lost and not tenure.end()
+        unanswered = _ends_unanswered(tenure)
         if unanswered:
             _keep_unanswered(task, record, tenure)
     if tenure.is_over:
@@ -184,10 +184,15 @@ def give_back(cluster: Cluster, record: Mapping[str, Any]) -> None:
 
 def give_up(task: Task, won: Won) -> None:
     """Give a lease back that came to nothing, or that was one's own."""
-    unanswered = not won.tenure.lost and not won.tenure.end()
+    unanswered = _ends_unanswered(won.tenure)
     if unanswered:
         _tell_unanswered(task, won.tenure)
     _give_back(task.cluster, won.tenure, won.fence, unanswered=unanswered)
+
+
+def _ends_unanswered(tenure: Tenure) -> bool:
+    """End the work under a lease; whether it is still ours, and a write under it has no answer yet."""
+    return not tenure.lost and not tenure.end()
 
 
 def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence, *, unanswered: bool) -> None:
