@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.unit.plugins.families import begin, comes_true
 
 FAMILY = """
 import multiprocessing, pathlib, shutil, signal, sys, time
@@ -54,22 +54,11 @@ else:
 def family(folder: Path, then: str = "wait", *, working: float = 0.0) -> subprocess.Popen[str]:
     """A process with a worker that has a folder removed, and another that works and needs it."""
     folder.mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-c", FAMILY.format(then=then, working=working), str(folder), str(folder.parent)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout
-    assert process.stdout.readline() == "begun\n"
-    return process
+    return begin(FAMILY.format(then=then, working=working), folder, folder.parent)
 
 
 def goes(folder: Path) -> bool:
-    end = time.monotonic() + 30
-    while folder.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    return not folder.exists()
+    return comes_true(lambda: not folder.exists())
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.unit.plugins.families import begin, comes_true
 
 FAMILY = """
 import multiprocessing, pathlib, signal, sys, time
@@ -46,23 +46,11 @@ print("begun", flush=True)
 
 def family(folder: Path, then: str, *, working: float = 0.0) -> subprocess.Popen[str]:
     """A process with a worker that begins something, and another that works; ``then`` it does that."""
-    code = FAMILY.format(then=then, working=working)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout
-    assert process.stdout.readline() == "begun\n"
-    return process
+    return begin(FAMILY.format(then=then, working=working), folder)
 
 
 def appears(file: Path) -> bool:
-    end = time.monotonic() + 30
-    while not file.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    return file.exists()
+    return comes_true(file.exists)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
