@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 BOOKKEEPING = frozenset({"resourceVersion", "managedFields", "generation"})
 """Fields of metadata that a write may name as a precondition, and that the server changes with it."""
+
+IDENTITY = frozenset({"name", "namespace", "uid"})
+"""Fields of metadata that say which object a write is about."""
 
 
 def settled(
@@ -102,9 +106,21 @@ def has_made(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Ob
     # Of an object without any field there is none.
     if managers and manager not in managers:
         return None
-    meta = {key: value for key, value in (wanted.get("metadata") or {}).items() if key not in BOOKKEEPING}
+    asked = wanted.get("metadata") or {}
+    # Who asks for a change of one version is refused once there is another: to ask again does no harm.
+    if asked.get("resourceVersion") and asked["resourceVersion"] == live["metadata"].get("resourceVersion"):
+        return None
+    meta = {key: value for key, value in asked.items() if key not in BOOKKEEPING}
+    if set(wanted) <= {"apiVersion", "kind", "metadata"} and set(meta) <= IDENTITY:
+        return live if _holders(asked) == _holders(live["metadata"]) else None
     content = {key: value for key, value in wanted.items() if key != "stringData"}
     if texts := wanted.get("stringData"):
         encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
         content["data"] = {**(wanted.get("data") or {}), **encoded}
     return live if holds(live, {**content, "metadata": meta}) else None
+
+
+def _holders(meta: Mapping[str, Any]) -> list[str]:
+    """Who holds which fields, in any order, and whenever they have got them; ``[]`` where that isn't said."""
+    entries = ({**entry, "time": None} for entry in meta.get("managedFields") or ())
+    return sorted(json.dumps(entry, sort_keys=True) for entry in entries)

@@ -124,6 +124,51 @@ def test_what_the_server_names_is_not_sent_again() -> None:
     assert server.asked == ["POST"]
 
 
+OURS = {"manager": "kyma-lifecycle", "operation": "Apply"}
+THEIRS = {"manager": "helm", "operation": "Update", "time": "2026-01-01T00:00:00Z"}
+
+
+def of_ours_already(**data: str) -> dict[str, Any]:
+    """The ConfigMap as we have written it before, and somebody else, too."""
+    obj = kept(**data)
+    return {**obj, "metadata": {**obj["metadata"], "managedFields": [OURS, THEIRS]}}
+
+
+@pytest.mark.parametrize(
+    "meta", [{}, {"managedFields": [OURS]}], ids=["to be stored anew", "to be held by others"]
+)
+def test_a_write_that_asks_for_bookkeeping_alone_is_made_although_its_way_there_was_lost(
+    meta: dict[str, Any],
+) -> None:
+    server = Server(of_ours_already(x="1"))
+    server.lose = ["request"]
+    with talking_to(server) as cluster:
+        cluster.patch("v1", "ConfigMap", "a", "n", {"metadata": {"uid": "u", "resourceVersion": "7", **meta}})
+    assert server.asked == ["PATCH", "GET", "PATCH"]
+
+
+def test_an_apply_that_only_removes_is_made_although_its_way_there_was_lost() -> None:
+    server = Server(of_ours_already(x="1", y="2"))
+    server.lose = ["request"]
+    with talking_to(server) as cluster:
+        cluster.apply({**CONFIG_MAP, "metadata": {**META, "uid": "u", "resourceVersion": "7"}})
+    assert server.asked == ["PATCH", "GET", "PATCH"]
+
+
+def test_fields_that_were_handed_over_are_so_whenever_the_server_says_it_was() -> None:
+    moved = of_ours_already(x="1")
+    moved["metadata"] |= {
+        "resourceVersion": "8",
+        "managedFields": [{**THEIRS, "time": "2026-02-02T00:00:00Z"}, OURS],
+    }
+    asked = {"metadata": {"uid": "u", "resourceVersion": "7", "managedFields": [OURS, THEIRS]}}
+    assert has_made(moved, asked, "kyma-lifecycle") is moved
+    assert (
+        has_made(moved, {"metadata": {**asked["metadata"], "managedFields": [OURS]}}, "kyma-lifecycle")
+        is None
+    )
+
+
 @pytest.mark.parametrize("lose", [["answer"], ["request"], ["request", "answer"]])
 def test_a_patch_or_an_apply_that_holds_for_one_version_is_made_once(lose: list[str]) -> None:
     bound = {"metadata": {**META, "resourceVersion": "7"}, "data": {"x": "2"}}
