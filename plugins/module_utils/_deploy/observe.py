@@ -99,7 +99,12 @@ def read_inventories(cluster: Cluster) -> dict[str, Inventory]:
 def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
     """The metadata of everything that inventories name and that is there: one request per kind."""
     inventories = list(inventories)
-    one_version = {(group_of(api_version), kind): api_version for api_version, kind in kinds_of(inventories)}
+    one_version: dict[tuple[str, str], str] = {}
+    for api_version, kind in kinds_of(inventories):
+        key = group_of(api_version), kind
+        # What an older release has left may be remembered in a version that is gone.
+        if key not in one_version or cluster.resource(one_version[key], kind) is None:
+            one_version[key] = api_version
 
     def read(kind: tuple[str, str]) -> list[Object]:
         api_version, name = kind

@@ -307,6 +307,21 @@ def test_objects_that_only_the_old_webhook_converts_stand_in_the_way() -> None:
     assert "v1alpha1 is still stored, the release no longer has it, nor the webhook" in blocker
 
 
+def test_what_is_remembered_in_a_version_that_is_gone_hides_nothing_of_its_kind() -> None:
+    def offer(name: str, api_version: str) -> Object:
+        return {**custom("Offer", name, price=1), "apiVersion": api_version}
+
+    old = {"shop": [offer("apples", OLD), config_map("c")], "outlet": [offer("pears", OLD)]}
+    new = {"shop": [offer("apples", NEW), config_map("c")]}
+    someone = deployer(release("2.9", old, crds=[definition("v1alpha1")]))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = release("2.10", new, crds=[definition("v1")])
+    assert someone.deploy()["state"] == "succeeded"
+    with only_reads(memory(someone)) as requests:
+        assert not someone.plan()["plan"]["needed"]
+    assert not [request for request in requests if request.dry_run]
+
+
 def test_a_component_by_itself_leaves_definitions_wide() -> None:
     someone = upgraded("v1")
     someone.task(component.DEFINITION, names=["foundation"])
