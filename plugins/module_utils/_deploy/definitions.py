@@ -64,7 +64,6 @@ _INVENTORY_ENTRY = _object(
     name=_STRING,
     uid=_STRING,
     resourceVersion=_STRING,
-    generation=_INTEGER,
     own=_STRING,
     others=_STRING,
     touched=_STRING,

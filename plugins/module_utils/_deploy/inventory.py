@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -44,7 +45,6 @@ class Entry:
         ref: what names it.
         uid: of the object that we applied; empty while only the intent to apply it is known.
         resource_version: when it was last looked at.
-        generation: when it was last looked at; 0 for kinds that have none.
         own: a hash of our own managedFields entries.
         others: a hash of those of others that aren't for subresources, but for ``scale``.
         touched: when a person last wrote it, but for subresources; RFC 3339, empty for never.
@@ -59,7 +59,6 @@ class Entry:
     ref: Ref
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
     own: str = ""
     others: str = ""
     touched: str = ""
@@ -132,7 +131,6 @@ def entry_of(obj: Mapping[str, Any]) -> Entry:
         ref=ref_of(obj),
         uid=meta.get("uid", ""),
         resource_version=meta.get("resourceVersion", ""),
-        generation=meta.get("generation", 0),
         own=_hash(own),
         others=_hash(others),
         touched=touched,
@@ -171,11 +169,11 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
         return True
     now = entry_of(live)
-    # A generation that moved although no person wrote the object is the work of those who hold fields of it
-    # that were told: an autoscaler's, or that of a controller that annotates Deployments, where it counts.
-    return (now.uid, now.own, now.others) == (known.uid, known.own, known.others) and (
-        now.generation == known.generation or now.touched == known.touched
-    )
+    # The generation says nothing more. Where it moved although nobody else came and no person wrote it,
+    # that was who holds fields of it that were told: an autoscaler, a controller that annotates Deployments.
+    # And it stays where a person changes what has none, in a field that was taken from us before.
+    noticed = attrgetter("uid", "own", "others", "touched")
+    return bool(noticed(now) == noticed(known))
 
 
 def suspects(

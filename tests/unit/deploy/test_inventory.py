@@ -88,6 +88,13 @@ def test_what_matters_is_looked_at_closely(metadata: dict) -> None:
     assert not is_unchanged(entry_of(config_map()), config_map(resourceVersion="2", **metadata))
 
 
+def test_a_second_edit_of_the_same_field_is_looked_at_closely_also_where_nothing_counts_generations() -> None:
+    edit = {"manager": "kubectl-edit", "fieldsV1": {"f:data": {}}, "time": "t2"}
+    set_back = entry_of(config_map(managedFields=[*managers(), edit]))
+    again = [*managers(), {**edit, "time": "t3"}]
+    assert not is_unchanged(set_back, config_map(resourceVersion="2", managedFields=again))
+
+
 def test_what_is_gone_or_was_never_finished_is_looked_at_closely() -> None:
     assert not is_unchanged(entry_of(config_map()), None)
     assert not is_unchanged(replace(entry_of(config_map()), uid=""), config_map())
