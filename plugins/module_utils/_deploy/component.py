@@ -31,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     completed,
     entry_of,
     intended,
+    remembered_by,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
@@ -121,8 +122,7 @@ class ComponentWork:
         self._migrations: list[Mapping[str, Any]] = []
         self._warnings: list[str] = list(component.warnings)
         self._applied = AppliedAll((), ())
-        before = place.inventories.get(component.name)
-        self._known = {entry.ref: entry for entry in before.entries} if before else {}
+        self._known = remembered_by(component.name, place.inventories)
         self._hanging: dict[Ref, str] = {}
 
     def run(self) -> ComponentOutcome:

@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     Inventory,
     entries_of,
     noted,
+    remembered_by,
     suspects,
     to_look_at,
 )
@@ -152,11 +153,14 @@ class ComponentRehearsal:
         return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
 
     def _apply(self, begun: _Begun) -> AppliedAll:
-        known = Known(entries_of(begun.inventory), self._scene.autoscaled)
+        known = Known(self._remembered(begun.component), self._scene.autoscaled)
         policy = self._scene.request.policy
         return apply_objects(
             self._scene.overlay, begun.objects, policy, Waits(), known=known, keep_going=True
         )
+
+    def _remembered(self, component: DesiredComponent) -> dict[Ref, Entry]:
+        return remembered_by(component.name, self._scene.observed.inventories)
 
     def _changes_by_component(
         self, begun: Sequence[_Begun], applied: Sequence[AppliedAll]
@@ -189,8 +193,7 @@ class ComponentRehearsal:
             action = "unchanged"
         if action == "unchanged" and migrated:
             action = "migrate"
-        entries = entries_of(inventory)
-        findings = news(applied.findings, entries)
+        findings = news(applied.findings, self._remembered(component))
         if action == "drifted":
             for change in changes:
                 findings += unexplained(change.ref, change.fields or ("",), findings)
@@ -205,7 +208,7 @@ class ComponentRehearsal:
             digest=component.digest if action in NEW_CONTENT else "",
             component_version=component.entry.version or "",
             findings=tuple(findings),
-            noted=self._noted(entries, applied.held) if action == "unchanged" else (),
+            noted=self._noted(entries_of(inventory), applied.held) if action == "unchanged" else (),
         )
 
     def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:

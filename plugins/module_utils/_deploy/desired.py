@@ -271,7 +271,9 @@ def foundation_source(release: Release) -> str:
     sources = [release.crds.source, *(content.source for content in makers)]
     if not all(sources):
         return ""
-    made_of = [sources, [entry.namespace for entry in release.components], release.default_namespace]
+    # A component may take the place of another in the order, and its namespace.
+    places = [[entry.name, entry.namespace] for entry in release.components]
+    made_of = [sources, places, release.default_namespace]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 

@@ -285,6 +285,18 @@ def entries_of(inventory: Inventory | None) -> dict[Ref, Entry]:
     return {entry.ref: entry for entry in inventory.entries} if inventory else {}
 
 
+def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[Ref, Entry]:
+    """What is remembered of objects before a component is applied, by what names them.
+
+    An object may come from another component, which has its memory; the component's own counts first. What
+    was only meant to be there is no memory.
+    """
+    others = [inventory for name, inventory in inventories.items() if name != component]
+    own = inventories.get(component)
+    found = (entry for inventory in (*others, own) if inventory for entry in inventory.entries)
+    return {entry.ref: entry for entry in found if entry.uid}
+
+
 def without(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
     """The inventory without some objects."""
     return replace(inventory, entries=tuple(e for e in inventory.entries if e.ref not in refs))
