@@ -246,12 +246,10 @@ class Acquisition:
         taken_over = bool(seen.lease.holder)
         # Where there is no lease it may have been deleted while somebody had it.
         if taken_over or not seen.lease.uid:
-            try:
-                with tenure.renewed():
-                    note, evicted = self._evict(tenure, fence, seen.lease)
-            except BaseException:
-                tenure.release()
-                raise
+            # Where this fails the lease is left to expire: given back, it would look as if nobody from before
+            # could write any more.
+            with tenure.renewed():
+                note, evicted = self._evict(tenure, fence, seen.lease)
             fence = replace(fence, note=note or fence.note)
             taken_over = taken_over or evicted
         cluster = fenced(self._cluster, tenure, fence, token)

@@ -437,6 +437,20 @@ def test_whoever_takes_over_ends_all_tokens_and_waits_until_they_are_refused() -
     won.tenure.release()
 
 
+def test_whoever_fails_to_end_tokens_leaves_that_to_the_next_one() -> None:
+    cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
+    acquire(cluster, claim(account="d"), time)
+    cluster.fail_when(
+        lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), Unreachable("reset"), times=1
+    )
+    with pytest.raises(Unreachable):
+        acquire(cluster, claim(BOB, account="d"), time)
+    carol = acquire(cluster, claim(Holder("c", "carol@home", 9), account="d"), time, told)
+    assert secrets(cluster) == ["run-c"]
+    assert time.slept[-1] == REFUSED_AFTER_SECONDS
+    assert not carol.is_first
+
+
 def test_the_lease_is_not_taken_with_a_fence_that_nobody_else_can_find() -> None:
     cluster = MemoryCluster(ACCOUNT)
     acquire(cluster, claim(account="d"))
