@@ -277,6 +277,8 @@ class Transport:
         )
         while True:
             attempt += 1
+            # First, as a login may take longer than there is time left to write.
+            identity = self.identity(refused)
             limit = stream_seconds or READ_SECONDS
             bounds: list[tuple[str, str]] = []
             if self._seconds_left is not None:
@@ -289,7 +291,7 @@ class Transport:
             retry_after = None
             try:
                 all_headers = urllib3.HTTPHeaderDict(headers)
-                for name, value in self.identity(refused):
+                for name, value in identity:
                     all_headers.add(name, value)
                 response = pool.request(
                     method,

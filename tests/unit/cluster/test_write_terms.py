@@ -77,6 +77,19 @@ def test_without_time_nothing_is_sent() -> None:
         assert asked(server) == []
 
 
+def test_the_time_that_a_login_takes_counts() -> None:
+    left = [30.0]
+
+    def login(_refused: str) -> str:
+        left[0] -= 29.5
+        return "Bearer token"
+
+    with as_jane() as (cluster, server):
+        with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):
+            cluster.writing_on(WriteTerms(lambda: left[0], login)).apply(CONFIG_MAP)
+        assert asked(server) == []
+
+
 def test_what_fails_is_tried_again_only_while_there_is_time() -> None:
     left = iter([9.0, 9.0, 0.5])
     with as_jane(lambda _request: status(503)) as (cluster, server):
