@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,13 +86,21 @@ def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
         return merged("the given kubeconfig", [("", source)], source=source)
     listed = source or os.environ.get("KUBECONFIG") or DEFAULT_PATH
     named = [str(Path(path).expanduser()) for path in listed.split(os.pathsep) if path]
-    paths = [path for path in named if Path(path).exists()]
+    paths = [path for path in named if _exists(path)]
     if not paths:
         raise Unconfigured(
             f"there is no kubeconfig at {', '.join(named)}. The option kubeconfig, or the environment "
             "variable K8S_AUTH_KUBECONFIG or KUBECONFIG, says where it is"
         )
     return merged(os.pathsep.join(paths), [(path, parsed(path)) for path in paths])
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except PermissionError:
+        # Nothing can be told of what lies in a home of somebody else.
+        return False
 
 
 def parsed(path: str) -> Mapping[str, Any]:
@@ -105,9 +114,14 @@ def parsed(path: str) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise Unconfigured(f"the kubeconfig {path} can't be read: {error}") from error
     except yaml.MarkedYAMLError as error:
-        # The error's own text quotes the line, which may be a secret.
+        # The error's own text quotes the line, and the problem a word of it: either may be a secret.
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise Unconfigured(f"the kubeconfig {path}{line} is not YAML: {error.problem}") from None
+        problem = re.split("['\"]", error.problem or "")[0].strip()
+        raise Unconfigured(f"the kubeconfig {path}{line} is not YAML: {problem}") from None
+    except (yaml.YAMLError, ValueError):
+        raise Unconfigured(
+            f"the kubeconfig {path} is not YAML: it has a character, a number or a date that can't be"
+        ) from None
     if not isinstance(content, Mapping):
         raise Unconfigured(f"the kubeconfig {path} is empty or not a kubeconfig")
     return content

@@ -280,6 +280,26 @@ def test_a_file_that_is_no_yaml_is_named_without_its_content(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    "value", ["*hunter2", "!hunter2", "!hunter2!x", "&a *hunter2", "\x07 hunter2", "2020-13-45"]
+)
+def test_whatever_is_wrong_with_a_file_is_told_without_its_words(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "config"
+    path.write_text(f"users:\n- user:\n    password: {value}\n")
+    with pytest.raises(Unconfigured, match=r"is not YAML: \w") as caught:
+        login(kubeconfig=str(path))
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_kubeconfig_in_a_home_that_may_not_be_read_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(Unconfigured, match=r"there is no kubeconfig at /root/\.kube/config"):
+        login(kubeconfig="/root/.kube/config")
+
+
+@pytest.mark.parametrize(
     "user",
     [
         {"token": "abc"},
