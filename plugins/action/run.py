@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import Direc
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
 
@@ -47,8 +48,8 @@ class ActionModule(DirectCarrier):
             "run": run,
             "reason": CUT_OFF,
             "end": True,
-            # Elsewhere a task may still be at work in the background.
-            "nobody_at_work": self.works_here,
+            # Elsewhere, and in a module, a task may still be at work in the background.
+            "nobody_at_work": self.works_here and has_libraries(),
             "plan": None,
         }
         params, paths = {**arguments.params, **wish}, {**arguments.paths, **wish}
