@@ -131,6 +131,24 @@ def told_of(fence: Fence) -> str:
     return f"the server would not refuse what this run writes after its lease is lost, as {fence.note}"
 
 
+def hold_to_plan(task: Task, record: Mapping[str, Any]) -> None:
+    """Let a task of a run work on no release but the one that was planned: nobody has seen what it would do.
+
+    Args:
+        task: one that reads the release.
+        record: of its run; a deletion has planned none.
+
+    Raises:
+        LifecycleError: it is another one.
+    """
+    planned = record["spec"].get("digest")
+    if planned and task.materials.has_release and task.materials.fingerprint() != planned:
+        raise LifecycleError(
+            "the release is not the one that was planned: since then its files, the values, or what renders"
+            " it have changed. This task has written nothing; run the playbook again, which plans anew"
+        )
+
+
 @contextmanager
 def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
     """The task, working under the lease of its run, which is kept renewed in here.

@@ -812,3 +812,24 @@ def test_what_the_server_quotes_of_a_secret_is_not_told() -> None:
     assert someone.states()["logging"] == "succeeded"
     [warning] = someone.record()["status"]["components"]["logging"]["warnings"]
     assert "written plainly" in warning
+
+
+@pytest.mark.parametrize("stage", ["main", "prune"])
+def test_a_release_that_is_not_the_one_that_was_planned_stops_the_run(stage: str) -> None:
+    someone = deployer(release("2.9", {"one": [config_map("a"), config_map("old"), config_map("data")]}))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = release("2.10", {"one": [config_map("a"), config_map("data")]})
+    planned = someone.plan()["plan"]
+    name = someone.task(run.DEFINITION, state="started", plan=planned)["run"]
+    for one in planned["stages"]:
+        if one["tasks"] == stage:
+            someone.materials.given = release("2.10", {"one": [config_map("a", v="never planned")]})
+        state = {"main": "present", "prune": "pruned"}[one["tasks"]]
+        done = someone.task(component.DEFINITION, names=one["components"], run=name, state=state)
+        if one["tasks"] == stage:
+            assert "is not the one that was planned" in done["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "a", "kyma-system")["data"] == {}
+    assert someone.cluster.get("v1", "ConfigMap", "data", "kyma-system")
+    ended = someone.task(run.DEFINITION, state="finished", run=name)
+    assert ended["state"] == "failed", ended
+    assert someone.installation().version == "2.9"

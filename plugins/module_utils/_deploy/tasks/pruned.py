@@ -53,7 +53,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
     end_if_stopped,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work, hold_to_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
@@ -65,6 +65,7 @@ def pruned(task: Task) -> Result:
         name = f"prune-{new_run_name()}"
         return with_own_lease(task, name, lambda leased: _pruned(leased, {}))
     record = read_run(task.cluster, task.params["run"])
+    hold_to_plan(task, record)
     with at_work(task, record) as working_task:
         return _pruned(working_task, record)
 
