@@ -19,6 +19,8 @@ Object = dict[str, Any]
 
 FIELD_MANAGER = "kyma-lifecycle"
 """The field manager of what a component consists of; migrations write by managers of their own."""
+_LONGEST_MANAGER = 128
+"""Characters that the API server takes as a field manager's name."""
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 """The recommended label that names the tool which manages an object."""
@@ -43,6 +45,11 @@ class Ref(NamedTuple):
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.kind} {place}"
+
+
+def manager_of(migration: str) -> str:
+    """The field manager by which the migration of an id writes."""
+    return f"{FIELD_MANAGER}/{migration}"[:_LONGEST_MANAGER]
 
 
 def group_of(api_version: str) -> str:

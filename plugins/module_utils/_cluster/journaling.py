@@ -24,8 +24,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     Conflict,
     KindNotServed,
-    is_answer,
+    Unreachable,
+    may_have_acted,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.intended_writes import (
     as_merge_patch,
     bound_to,
@@ -48,6 +50,9 @@ TRIES = 10
 
 _NEVER_RESTORED = ("managedFields", "selfLink")
 """Of an object's metadata, what says who wrote it, and what old servers kept."""
+
+_REFUSALS = (ApiError, KindNotServed, LeaseLost, Unreachable)
+"""Errors that tell whether a write may have been made; others may follow on an attempt that was lost."""
 
 _OF_THE_OBJECT = ("", STATUS)
 """Subresources whose answer is the object; that of another one, such as scale, is another object."""
@@ -223,8 +228,8 @@ class JournalingCluster(ClusterWrapper):
             bound = attempt < TRIES
             try:
                 answer = write(before if bound else _unversioned(before))
-            except (ApiError, KindNotServed) as refusal:
-                if not _is_certain(refusal):
+            except _REFUSALS as refusal:
+                if may_have_acted(refusal):
                     raise
                 self._withdraw(kept)
                 if isinstance(refusal, Conflict) and bound and self._has_moved(entry, before):
@@ -233,10 +238,12 @@ class JournalingCluster(ClusterWrapper):
             # An unbound write answers with what others have written since the look, too.
             known = bound or before is None
             after = became(before, answer) if known else _unversioned(foretell(before))
-            if entry.verb != "delete" and before is not None and is_same_version(before, after):
-                self._withdraw(kept)
-            else:
+            # A deletion says so where somebody else was quicker.
+            changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
+            if changed:
                 self._settle(replace(kept, after=_kept(after), settled=True))
+            else:
+                self._withdraw(kept)
             return answer
         raise AssertionError("the last try returns or raises")
 
@@ -256,11 +263,6 @@ class JournalingCluster(ClusterWrapper):
     def _withdraw(self, entry: JournalEntry) -> None:
         with suppress(ClusterError):
             self._journal.withdraw(entry)
-
-
-def _is_certain(refusal: ClusterError) -> bool:
-    """Whether the server has surely not made the write: after its own failure nobody knows."""
-    return not isinstance(refusal, ApiError) or is_answer(refusal)
 
 
 def _without(obj: Object, *names: str) -> Object:

@@ -67,7 +67,10 @@ def settled(
         except ClusterError as error:
             if not may_have_acted(error):
                 # It may say so because the lost one has arrived after all.
-                found = look()
+                try:
+                    found = look()
+                except ClusterError as unknown:
+                    raise lost from unknown
                 if found is None:
                     raise
                 return found

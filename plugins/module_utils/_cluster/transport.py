@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     api_error,
     is_answer,
+    may_have_acted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login, missing_client
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import (
@@ -310,7 +311,8 @@ class Transport:
                 failure = self._unreachable(error)
             except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
                 outcome = Loss.NOT_SENT
-                failure = self._unreachable(error, sent=False)
+                # An attempt before this one may have been sent, and its answer lost.
+                failure = self._unreachable(error, sent=may_have_acted(failure))
             except errors.ReadTimeoutError as error:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
@@ -43,8 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
 
-LONGEST_MANAGER = 128
-"""Characters that the API server takes as a field manager's name."""
 TICK = 0.1
 """Seconds after which whoever waits looks whether the run was cancelled."""
 
@@ -286,8 +284,7 @@ class Attempt:
         )
 
     def _cluster(self, gate: Gate) -> Cluster:
-        manager = f"{FIELD_MANAGER}/{self.id}"[:LONGEST_MANAGER]
-        cluster = self._setting.cluster.with_field_manager(manager)
+        cluster = self._setting.cluster.with_field_manager(manager_of(self.id))
         if self._setting.journal is None or self.step != RUN:
             return cluster
         from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (

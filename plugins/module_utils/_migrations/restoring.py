@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, manager_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import (
     ITEM,
@@ -48,11 +48,13 @@ class State:
         content: what can be written of it; None where there is no such object.
         uid: which object of this name it is.
         made_anew: whether it has to be created, as it went.
+        makers: the field managers that were the first to write it, by its ``managedFields``.
     """
 
     content: Object | None
     uid: str = ""
     made_anew: bool = False
+    makers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def state_of(obj: Object | None, *, status: bool = False) -> State:
     """An object as a state; its status belongs to it only if that was written."""
     if obj is None:
         return State(None)
-    return State(content_of(obj, status=status), str(obj["metadata"].get("uid", "")))
+    return State(content_of(obj, status=status), _uid(obj), makers=_makers(obj))
 
 
 def content_of(obj: Object, *, status: bool = False) -> Object:
@@ -124,6 +126,9 @@ def _without_creation(entry: JournalEntry, now: State, shapes: Shapes, *, force:
         return Restored(now, whole=True)
     if entry.settled and now.uid != _uid(entry.after):
         return Restored(now, reason="it was made anew since")
+    if not (entry.settled or now.made_anew or manager_of(entry.migration) in now.makers):
+        # The write may never have been made, and somebody else may have made the object by now.
+        return Restored(now, reason="its managedFields don't say that the migration has made it")
     made = content_of(entry.after)
     changed = () if force else _differences(made, now.content, shapes, additions=entry.settled)
     if changed:
@@ -149,6 +154,13 @@ def _without_deletion(entry: JournalEntry, now: State, shapes: Shapes, *, force:
 
 def _uid(obj: Object) -> str:
     return str(obj["metadata"].get("uid", ""))
+
+
+def _makers(obj: Object) -> frozenset[str]:
+    """Whose writes are the oldest: who came later has written what was there."""
+    managers = [one for one in obj["metadata"].get("managedFields") or () if not one.get("subresource")]
+    first = min((one.get("time", "") for one in managers), default="")
+    return frozenset(one.get("manager", "") for one in managers if one.get("time", "") == first)
 
 
 def _differences(made: Object, now: Object, shapes: Shapes, *, additions: bool = True) -> tuple[str, ...]:

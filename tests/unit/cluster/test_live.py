@@ -266,6 +266,23 @@ def test_nobody_there() -> None:
     assert 1 < tries[0] < tries[1]
 
 
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_what_was_sent_once_may_have_been_done_though_it_is_refused_later(hangs_up: bool) -> None:
+    with serve(lambda _request: Reply({})) as nobody:
+        gone = Login(nobody.url)
+
+    def answer(_request: Seen) -> Reply:
+        connection.login = gone
+        return Reply(None)
+
+    with serve(answer) as server:
+        policy = RetryPolicy(first_delay=0.001, absent_limit=0.05, limit=0.05)
+        connection = Transport(Login(server.url) if hangs_up else gone, retry=policy)
+        with pytest.raises(Unreachable, match="Connection refused") as told:
+            connection.request("apply", "PATCH", "/x", body={}, repeatable=True)
+    assert told.value.sent is hangs_up
+
+
 def test_a_server_that_stays_away_is_waited_for_once() -> None:
     with serve(lambda _request: Reply({})) as server:
         url = server.url

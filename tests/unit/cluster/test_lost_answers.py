@@ -18,7 +18,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import has_made, holds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import (
+    has_made,
+    holds,
+    settled,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patched
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
@@ -226,6 +230,22 @@ def test_what_may_not_be_looked_at_is_not_repeated() -> None:
     with talking_to(server) as cluster, pytest.raises(Unreachable):
         cluster.delete("v1", "ConfigMap", "a", "n")
     assert server.asked == ["DELETE", "GET"]
+
+
+def test_what_was_lost_is_told_where_the_server_goes_away_meanwhile() -> None:
+    def repeated() -> None:
+        raise Unreachable("refused", sent=False)
+
+    def look() -> None:
+        if looks.pop():
+            raise Unreachable("refused", sent=False)
+
+    looks = [True, False]
+    lost = Unreachable("reset")
+    with pytest.raises(Unreachable) as told:
+        settled(repeated, look, lost, policy=RetryPolicy(), sleep=lambda _seconds: None)
+    # It may have been made, so that nobody may take it for one that was not.
+    assert told.value is lost
 
 
 def test_a_server_that_stays_away_is_told_of() -> None:

@@ -11,7 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    manager_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ClusterError,
@@ -19,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     Unreachable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
     JournalingCluster,
@@ -45,7 +50,8 @@ class Scene:
         self.live = MemoryCluster(*objects)
         self.journal = JournalInMemory()
         writer = writer or Writer("logging/it")
-        self.migrating = JournalingCluster(self.live.with_field_manager("m"), self.journal, writer)
+        manager = manager_of(writer.migration)
+        self.migrating = JournalingCluster(self.live.with_field_manager(manager), self.journal, writer)
         self.by_hand = self.live.with_field_manager("somebody")
 
     def config_map(self, name: str = "a") -> Object | None:
@@ -499,6 +505,81 @@ def test_after_the_server_s_own_failure_the_intent_stands() -> None:
     assert not scene.journal.entries[0].settled
     assert scene.undo_one().complete
     assert scene.data() == {"x": "1"}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_somebody_else_has_made_where_nobody_knows_of_a_write_stays_with_all_that_is_in_it(
+    force: bool,
+) -> None:
+    namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    scene = Scene()
+    scene.live.fail_when(lambda request: request.verb == "apply", Unreachable("reset"), times=1)
+    with pytest.raises(Unreachable):
+        scene.migrating.apply(namespace)
+    scene.by_hand.create({**namespace, "metadata": {"name": "shop", "labels": {"team": "shop"}}})
+    one = scene.undo_one(force=force)
+    assert scene.live.get("v1", "Namespace", "shop")
+    assert (one.state, one.complete) == ("changed_since", False)
+    assert one.reason == "its managedFields don't say that the migration has made it"
+
+
+def test_who_has_made_an_object_is_whoever_wrote_it_first() -> None:
+    def made_by(first: str, then: str) -> Object:
+        written = {
+            "operation": "Update",
+            "apiVersion": "v1",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {}},
+        }
+        obj = config_map("a", x="1")
+        obj["metadata"]["managedFields"] = [
+            {"manager": then, "time": "2026-11-21T10:00:05Z", **written},
+            {"manager": first, "time": "2026-11-21T10:00:00Z", **written},
+        ]
+        return obj
+
+    ours = manager_of("logging/it")
+    for first, then, state in ((ours, "somebody", "deleted"), ("somebody", ours, "changed_since")):
+        scene = Scene()
+        scene.live.fail_when(lambda request: request.verb == "create", Unreachable("reset"), times=1)
+        with pytest.raises(Unreachable):
+            scene.migrating.create(config_map("a", x="1"))
+        scene.live.seed(made_by(first, then))
+        assert scene.undo_one().state == state
+
+
+def test_what_was_made_before_nobody_knew_of_it_and_deleted_since_stays_gone() -> None:
+    scene = Scene()
+    scene.live.fail_when(lambda request: request.verb == "apply", Unreachable("reset"), before=False, times=1)
+    with pytest.raises(Unreachable):
+        scene.migrating.apply(config_map("a", x="1"))
+    assert scene.migrating.delete("v1", "ConfigMap", "a", "default")
+    assert scene.undo_one().state == "as_before"
+    assert scene.config_map() is None
+
+
+@pytest.mark.parametrize(
+    "refusal", [Unreachable("refused", sent=False), LeaseLost("lost")], ids=["sent", "lease"]
+)
+def test_what_was_surely_never_written_is_not_journaled(refusal: ClusterError) -> None:
+    scene = Scene(config_map("a", x="1"))
+    scene.live.fail_when(lambda request: request.writes, refusal)
+    for write in (
+        lambda: scene.migrating.apply(config_map("b", x="1")),
+        lambda: patch_data(scene.migrating, x="2"),
+        lambda: scene.migrating.delete("v1", "ConfigMap", "a", "default"),
+    ):
+        with pytest.raises(type(refusal)):
+            write()
+    assert scene.journal.entries == []
+
+
+def test_what_somebody_else_was_quicker_to_delete_does_not_come_back() -> None:
+    scene = Scene(config_map("a", x="1"))
+    interfere(scene, lambda: scene.by_hand.delete("v1", "ConfigMap", "a", "default"), verb="delete")
+    assert not scene.migrating.delete("v1", "ConfigMap", "a", "default")
+    assert scene.undo() == []
+    assert scene.config_map() is None
 
 
 def test_what_fails_is_told_and_the_rest_is_undone() -> None:
