@@ -36,6 +36,7 @@ class Call:
         obj: the object to apply or to create.
         dry_run: whether what it writes is not kept.
         how: what else a ``list`` was given, by name and sorted.
+        patch: the content of a ``patch``.
     """
 
     verb: str
@@ -46,6 +47,7 @@ class Call:
     obj: Mapping[str, Any] | None = None
     dry_run: bool = False
     how: tuple[tuple[str, Any], ...] = ()
+    patch: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
 
     @property
     def writes(self) -> bool:
@@ -136,7 +138,7 @@ class ClusterWrapper(Cluster):
         dry_run: bool = False,
     ) -> Object:
         return self._through(
-            Call("patch", api_version, kind, name, namespace, dry_run=dry_run),
+            Call("patch", api_version, kind, name, namespace, dry_run=dry_run, patch=patch),
             lambda: self._inner.patch(
                 api_version, kind, name, namespace, patch, subresource=subresource, dry_run=dry_run
             ),

@@ -130,7 +130,8 @@ class Attempt:
             state, error = TIMEOUT, str(failure)
         except BaseException as failure:
             stopped = self._setting.cancelled() and not self._has_cancelled
-            state, error = (CANCELLED if stopped else FAILED), describe(failure, self._class)
+            told = describe(failure, self._class, told_in_full=not self._redactor.has_seen_values)
+            state, error = (CANCELLED if stopped else FAILED), told
             if self.overdue():
                 state, error = TIMEOUT, f"{self.overdue()}; at last it said: {error}"
         self._finish(state, error)
@@ -328,11 +329,18 @@ class _Log:
         self._tell("warning", message)
 
 
-def describe(error: BaseException, migration: type[Migration]) -> str:
-    """What went wrong, for a person: our own errors say it; of others, type, message and place."""
+def describe(error: BaseException, migration: type[Migration], *, told_in_full: bool = True) -> str:
+    """What went wrong, for a person: our own errors say it; of others, type, message and place.
+
+    Args:
+        error: what was raised.
+        migration: by which.
+        told_in_full: whether the message of an error that isn't ours may be told. Python and its libraries
+            quote what they could not read, cut and escaped in many ways, so that nobody could mask it.
+    """
     if isinstance(error, LifecycleError):
         return str(error)
-    text = " ".join(str(error).split())[:300]
+    text = " ".join(str(error).split())[:300] if told_in_full else ""
     what = type(error).__name__ + (f": {text}" if text else "")
     file = getattr(sys.modules.get(migration.__module__), "__file__", None)
     if not file:

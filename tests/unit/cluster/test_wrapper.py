@@ -56,7 +56,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
     ),
     "apply": ((OBJECT,), {"force": True, "dry_run": True}, Call("apply", *A, OBJECT, dry_run=True)),
     "create": ((OBJECT,), {"dry_run": False}, Call("create", *A, OBJECT)),
-    "patch": ((*A, PATCH), {"subresource": "status", "dry_run": False}, Call("patch", *A)),
+    "patch": ((*A, PATCH), {"subresource": "status", "dry_run": False}, Call("patch", *A, patch=PATCH)),
     "delete": (
         A,
         {"uid": "u", "resource_version": "7", "propagation": "Orphan", "dry_run": True},

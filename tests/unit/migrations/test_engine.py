@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -383,6 +389,110 @@ def test_no_value_of_a_secret_gets_out() -> None:
     assert "hunter2" not in everything
     assert "aHVudGVyMi1pcy1sb25n" not in everything
     assert outcome.evidence == "the password is ***"
+
+
+def secret_of(value: str) -> Object:
+    data = {"value": base64.b64encode(value.encode()).decode()}
+    meta = {"name": "s", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": data}
+
+
+def read_secret(ctx: Context) -> str:
+    found = ctx.cluster.get("v1", "Secret", "s", "default")
+    assert found
+    return base64.b64decode(found["data"]["value"]).decode()
+
+
+PEM = "-----BEGIN KEY-----\ncanarycanary\n-----END KEY-----\n"
+
+
+def look_up(value: str) -> None:
+    raise KeyError(value)
+
+
+def cut_short(value: str) -> None:
+    raise ValueError("x" * 285 + value)
+
+
+def quote(value: str) -> None:
+    raise ValueError(f"there is no key in {value}")
+
+
+def quote_a_line(value: str) -> None:
+    raise ValueError(f"can't read {value.splitlines()[1]!r}")
+
+
+@pytest.mark.parametrize(
+    ("value", "fail"),
+    [
+        ("eyJhbGciOi" + "canary" * 60, int),
+        (PEM, int),
+        (PEM, quote),
+        (PEM, quote_a_line),
+        ('{"user": "it\'s", "password": "canary"}', look_up),
+        ("canary-password-1234", cut_short),
+    ],
+    ids=["cut by Python", "escaped", "joined", "in part", "quoted", "cut by us"],
+)
+def test_what_python_quotes_of_a_secret_does_not_get_out_however_it_is_cut_and_escaped(
+    value: str, fail: Callable[[str], object]
+) -> None:
+    def work(ctx: Context) -> None:
+        fail(read_secret(ctx))
+
+    told = Told()
+    one = migration("leaks", check=always_needed, run=work)
+    [outcome] = run([one], setting(MemoryCluster(secret_of(value)), told))
+    assert "canary" not in f"{told.lines} {outcome}"
+    # Who looks for the reason has to know where.
+    assert outcome.error.startswith(("ValueError (", "KeyError ("))
+    assert Path(__file__).name in outcome.error
+
+
+def test_what_a_migration_says_itself_of_a_secret_is_masked_however_it_is_printed() -> None:
+    def leak(ctx: Context) -> Verdict:
+        value = read_secret(ctx)
+        for printed in (
+            value,
+            {"value": value},
+            value.encode(),
+            json.dumps([value]),
+            " ".join(value.split()),
+        ):
+            ctx.log.info(f"it is {printed}")
+        raise MigrationError(f"can't use {value!r}")
+
+    told = Told()
+    for value in (PEM, 'it\'s a "canary"\n'):
+        [outcome] = run([migration("leaks", check=leak)], setting(MemoryCluster(secret_of(value)), told))
+        assert outcome.error == "can't use '***'"
+    assert "canary" not in str(told.lines)
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"stringData": {"value": "canary-new", "old": None}},
+        [{"op": "add", "path": "/stringData", "value": {"value": "canary-new"}}],
+        [
+            {"op": "remove", "path": "/data/old"},
+            {"op": "add", "path": "/stringData/value", "value": "canary-new"},
+        ],
+    ],
+    ids=["merge patch", "JSON patch of a map", "JSON patch of a value"],
+)
+def test_what_a_secret_is_patched_with_does_not_get_out(patch: Any) -> None:
+    def work(ctx: Context) -> None:
+        with suppress(Invalid):
+            ctx.cluster.patch("v1", "Secret", "s", "default", patch)
+        ctx.log.info("tried canary-new, and None is left")
+        raise ValueError("can't set canary-new")
+
+    cluster, told = MemoryCluster(), Told()
+    cluster.fail_when(lambda request: request.verb == "patch", Invalid("patch", status=422))
+    [outcome] = run([migration("leaks", check=always_needed, run=work)], setting(cluster, told))
+    assert "canary" not in f"{told.lines} {outcome}"
+    assert ("logging/leaks", "info", "tried ***, and None is left") in told.lines
 
 
 def test_doing_nothing_slowly_is_flagged() -> None:
