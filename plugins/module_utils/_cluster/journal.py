@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
@@ -28,7 +29,8 @@ class JournalEntry:
         before: the object before the write; None where there was none.
         after: what it became; None where it went. Where the write isn't settled, what it was meant to be.
         settled: whether the write is known to have taken effect. Where it isn't, it may have or not.
-        sequence: microseconds since 1970, and different for each write of a process: later is larger.
+        sequence: microseconds since 1970, and different for each write of a process: later is larger. It is
+            by the clock of whoever wrote, so it orders no writes of several; see :func:`newest_first`.
         at: when, RFC 3339.
         by: who, as in ``alice@bastion``.
         run: the run that it was a part of, or empty.
@@ -36,6 +38,7 @@ class JournalEntry:
         irreversible: why it can't be undone, or empty.
         undone_at, undone_by: when and by whom it was undone, or empty.
         name, uid, resource_version: of its record, or empty where it has none.
+        created: when its record was made, by the API server's clock (RFC 3339), or empty where it has none.
     """
 
     migration: str
@@ -56,6 +59,7 @@ class JournalEntry:
     name: str = ""
     uid: str = ""
     resource_version: str = ""
+    created: str = ""
 
 
 class Journal(ABC):
@@ -131,3 +135,12 @@ def begun(entry: JournalEntry) -> JournalEntry:
     """The entry with its number and its moment."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return replace(entry, sequence=_SEQUENCE.next(), at=now)
+
+
+def newest_first(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
+    """The entries, the newest first.
+
+    By the API server's clock, as those of the hosts that wrote may differ by any time. It counts in whole
+    seconds; within one, mostly a single process has written.
+    """
+    return sorted(entries, key=lambda one: (one.created, one.sequence), reverse=True)

@@ -138,7 +138,7 @@ class DeletionRun:
         }
         try:
             note(self._task.cluster, self.name, done)
-            forget_old_runs(self._task.cluster)
+            forget_old_runs(self._task.cluster, self.name)
         except LifecycleError as error:
             return [f"the record of the run {self.name} could not be ended: {error}"]
         return []

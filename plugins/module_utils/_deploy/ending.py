@@ -54,7 +54,7 @@ def end_forerunner(cluster: Cluster, forerunner: str, run: str) -> None:
     if state == RUNNING:
         end_cancelled(cluster, forerunner, f"the run {run}, which {who()} has begun since")
     if state in (RUNNING, CANCELLED):
-        forget_old_runs(cluster)
+        forget_old_runs(cluster, run)
 
 
 def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:

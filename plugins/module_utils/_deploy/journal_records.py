@@ -184,6 +184,7 @@ def entry_from(record: Object) -> JournalEntry:
         name=record["metadata"]["name"],
         uid=record["metadata"].get("uid", ""),
         resource_version=record["metadata"].get("resourceVersion", ""),
+        created=record["metadata"].get("creationTimestamp", ""),
     )
 
 

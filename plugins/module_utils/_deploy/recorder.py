@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -277,15 +277,34 @@ def read_run(cluster: Cluster, name: str) -> Object:
 
 def read_runs(cluster: Cluster) -> list[Object]:
     """The records of all runs, newest first."""
-    runs = cluster.list(API_VERSION, "Run").items
-    return sorted(runs, key=lambda run: str(run["spec"].get("startedAt", "")), reverse=True)
+    return sorted(cluster.list(API_VERSION, "Run").items, key=_made, reverse=True)
 
 
-def forget_old_runs(cluster: Cluster) -> None:
-    """Keep the newest runs only, so that the history stays bounded."""
-    for run in read_runs(cluster)[RUNS_KEPT:]:
+def forget_old_runs(cluster: Cluster, last_run: str) -> None:
+    """Keep the newest runs only, so that the history stays bounded.
+
+    Args:
+        cluster: that has the records.
+        last_run: the installation's: its record stays, and with it what its migrations have journaled.
+    """
+    for run in _to_forget(read_runs(cluster), last_run):
         meta = run["metadata"]
         seen = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
         # One that somebody writes to goes the next time.
         with suppress(Conflict):
             cluster.delete(API_VERSION, "Run", meta["name"], **seen)
+
+
+def _made(run: Object) -> tuple[str, str]:
+    """What runs are sorted by: when a record was made, by the server's clock, as those of hosts differ."""
+    meta = run["metadata"]
+    return str(meta.get("creationTimestamp") or ""), str(meta["name"])
+
+
+def _to_forget(runs: Sequence[Object], last_run: str) -> list[Object]:
+    """Those of the runs, the newest first, that are older than is kept and that nobody works on."""
+    return [
+        run
+        for run in runs[RUNS_KEPT:]
+        if run["metadata"]["name"] != last_run and (run.get("status") or {}).get("state") != RUNNING
+    ]

@@ -11,7 +11,10 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+    JournalEntry,
+    newest_first,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import note_undone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
@@ -94,8 +97,8 @@ def noted_in(
 
 def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
     """The runs in which a migration has written, the newest first."""
-    mine = sorted((one for one in entries if one.migration == migration), key=lambda one: -one.sequence)
-    return tuple(dict.fromkeys(one.run for one in mine))
+    mine = (one for one in entries if one.migration == migration)
+    return tuple(dict.fromkeys(one.run for one in newest_first(mine)))
 
 
 def keep_undone(

@@ -16,7 +16,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     NotFound,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import STATUS, JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+    STATUS,
+    JournalEntry,
+    newest_first,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patch_between
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.recreating import (
@@ -84,7 +88,7 @@ def undo(
 
 def _by_object(entries: Iterable[JournalEntry]) -> Iterator[tuple[Ref, list[JournalEntry]]]:
     """The entries that are not undone yet by object, each newest first, as are the objects."""
-    newest = sorted((one for one in entries if not one.undone_at), key=lambda one: -one.sequence)
+    newest = newest_first(one for one in entries if not one.undone_at)
     for ref in dict.fromkeys(one.ref for one in newest):
         yield ref, [one for one in newest if one.ref == ref]
 

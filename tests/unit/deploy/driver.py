@@ -9,8 +9,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
+import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
@@ -42,6 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
     TaskDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     Request,
@@ -352,6 +355,12 @@ def crd(kind: str, group: str = "example.com") -> Object:
 
 def custom(kind: str, name: str, group: str = "example.com", **spec: Any) -> Object:
     return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def slow_clock(patch: pytest.MonkeyPatch) -> None:
+    """Let every write happen in another second: the server notes in seconds when it made and changed what."""
+    seconds = count(1)
+    patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
 
 
 @contextmanager

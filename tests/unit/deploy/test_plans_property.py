@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -25,14 +24,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     Request,
 )
 from hypothesis import Phase, given, settings
 
-from tests.unit.deploy.driver import config_map, deployer, healthy_cluster, only_reads
+from tests.unit.deploy.driver import config_map, deployer, healthy_cluster, only_reads, slow_clock
 from tests.unit.deploy.foretold import assert_foretold, changed, manifests, shown, without_defaults
 from tests.unit.deploy.random_releases import Attempt, Step, lives
 
@@ -189,10 +187,8 @@ def going_wrong(cluster: MemoryCluster, attempt: Attempt, wanted: Wanted) -> Ite
 @given(lives())
 @settings(max_examples=25, deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
 def test_the_cluster_ends_up_as_the_last_release_says(steps: list[Step]) -> None:
-    seconds = count(1)
     with pytest.MonkeyPatch.context() as patch:
-        # Every write happens in another second: the server notes when a manager wrote, in seconds.
-        patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
+        slow_clock(patch)
         _ends_up_as_the_last_release_says(steps)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode
-from itertools import count
 from typing import Any
 
 import pytest
@@ -40,7 +39,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory as memory_module
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import (
@@ -56,6 +54,7 @@ from tests.unit.deploy.driver import (
     only_reads,
     release,
     secret,
+    slow_clock,
 )
 from tests.unit.deploy.foretold import assert_foretold, manifests
 
@@ -226,11 +225,9 @@ def test_everything_is_measured() -> None:
             assert set(one["components"][0]["phases"]) == {"pre", "apply", "wait", "post"}
 
 
-@pytest.fixture
-def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every write happens in another second: the server notes when a manager wrote, in seconds."""
-    seconds = count(1)
-    monkeypatch.setattr(memory_module, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):03}Z")
+@pytest.fixture(name="slow_clock")
+def _slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_clock(monkeypatch)
 
 
 @pytest.mark.usefixtures("slow_clock")
@@ -734,18 +731,68 @@ def test_who_is_slower_by_a_blink_leaves_no_record() -> None:
     assert len(someone.run_info()["runs"]) == 1
 
 
+@pytest.mark.usefixtures("slow_clock")
 def test_the_history_stays_bounded() -> None:
     someone = deployer(release("2.9", {"logging": [config_map("a")]}))
     someone.deploy()
-    for day in range(1, RUNS_KEPT + 4):
-        create_run(someone.cluster, f"old-{day}", {"startedAt": f"2020-01-{day:02}T00:00:00Z"})
+    for number in range(1, RUNS_KEPT + 4):
+        ended_run(someone, f"old-{number}")
     someone.materials.given = release("2.10", {"logging": [config_map("a")]})
     someone.deploy()
     kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    old = [f"old-{number}" for number in range(RUNS_KEPT + 3, 4, -1)]
+    assert kept == [someone.installation().last_run, *old]
     assert len(kept) == RUNS_KEPT
-    assert someone.installation().last_run in kept[:2]
-    assert kept[2:] == [f"old-{day}" for day in range(RUNS_KEPT + 3, 5, -1)]
     assert len(someone.run_info(limit=3)["runs"]) == 3
+
+
+def ended_run(someone: Deployer, name: str, started: str = "2026-01-01T00:00:00Z") -> None:
+    create_run(someone.cluster, name, {"startedAt": started})
+    note(someone.cluster, name, {"state": "failed"})
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_runs_are_as_old_as_the_server_says_whatever_the_clocks_of_their_hosts_said() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    for number in range(RUNS_KEPT):
+        ended_run(someone, f"by-a-host-ahead-{number:02}", started="2099-01-01T00:00:00Z")
+    someone.materials.given = kyma("2.10")
+    ended = someone.deploy()
+    assert ended["state"] == "succeeded"
+    kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    assert kept[:2] == [ended["run"], f"by-a-host-ahead-{RUNS_KEPT - 1:02}"]
+    assert len(kept) == RUNS_KEPT
+
+
+def test_a_run_never_forgets_itself_even_if_the_server_takes_it_for_the_oldest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    someone = deployer(kyma())
+    cancelled = worked_on(someone, 0)
+    end_cancelled(someone.cluster, cancelled, "the deadline")
+    someone.task(run.DEFINITION, state="finished", run=cancelled)
+    for number in range(RUNS_KEPT):
+        ended_run(someone, f"other-{number}")
+    # By another server, whose clock is behind.
+    slow_clock(monkeypatch)
+    ended = someone.deploy()
+    assert ended["state"] == "succeeded"
+    assert someone.record()["status"]["state"] == "succeeded"
+    assert len(someone.run_info(limit=100)["runs"]) == RUNS_KEPT + 1
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_the_record_of_a_run_that_has_not_ended_is_never_forgotten() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    create_run(someone.cluster, "open", {"startedAt": "2026-01-01T00:00:00Z"})
+    for number in range(RUNS_KEPT):
+        ended_run(someone, f"other-{number}")
+    someone.materials.given = kyma("2.10")
+    someone.deploy()
+    kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    assert (kept[-1], len(kept)) == ("open", RUNS_KEPT + 1)
 
 
 def test_the_history_stays_bounded_where_every_run_is_cancelled() -> None:

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import base64
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import recorder
@@ -33,7 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
-from tests.unit.deploy.driver import Deployer, config_map, deployer, only_reads, release
+from tests.unit.deploy.driver import Deployer, config_map, deployer, only_reads, release, slow_clock
 from tests.unit.deploy.test_verdicts import GrowsVolumes, kyma, memory, seeded
 
 CANARY = "canary-3f9d"
@@ -96,11 +101,18 @@ def run_names(someone: Deployer) -> list[str]:
     return list(dict.fromkeys(entry.run for entry in entries))
 
 
-def long_ago(someone: Deployer) -> None:
-    """Let all runs so far have been yesterday, as the times in their records are in whole seconds."""
-    for run in recorder.read_runs(someone.cluster):
-        spec = {"startedAt": "2026-01-01T00:00:00Z"}
-        someone.cluster.patch(API_VERSION, "Run", run["metadata"]["name"], None, {"spec": spec})
+@pytest.fixture(name="slow_clock")
+def _slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_clock(monkeypatch)
+
+
+@contextmanager
+def on_a_host_ahead(seconds: int) -> Iterator[None]:
+    """Write in here from another host, whose clock is ahead."""
+    with pytest.MonkeyPatch.context() as patch:
+        numbers = count(time.time_ns() // 1000 + seconds * 10**6)
+        patch.setattr(journal._SEQUENCE, "next", lambda: next(numbers))
+        yield
 
 
 def test_it_is_undone_by_a_later_release_that_does_not_ship_it() -> None:
@@ -184,6 +196,33 @@ def test_a_whole_run_is_undone_newest_first_and_nothing_of_others() -> None:
     assert "no record of a run nobody" in undone(someone, run="nobody")["msg"]
 
 
+class GrowsMore(GrowsVolumes):
+    """It comes with the next release."""
+
+    name = "grows-volumes"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "ConfigMap", "volume", "default")
+        small = found is not None and found["data"]["size"] != "50"
+        return needed("it is small") if small else not_needed("it is large")
+
+    def run(self, ctx: Context) -> None:
+        ctx.cluster.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "50"}})
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_what_hosts_with_different_clocks_have_written_is_undone_newest_first() -> None:
+    with on_a_host_ahead(seconds=600):
+        someone = migrated()
+    first = someone.installation().last_run
+    someone.materials.classes = (GrowsMore,)
+    assert someone.deploy()["state"] == "succeeded"
+    assert size(someone) == "50"
+    result = undone(someone)
+    assert size(someone) == "10", result
+    assert result["undone"][0]["runs"] == [someone.installation().last_run, first]
+
+
 def test_of_a_component() -> None:
     someone = migrated()
     assert undone(someone, component="monitoring")["undone"] == []
@@ -206,6 +245,7 @@ def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
     assert size(someone) == "10"
 
 
+@pytest.mark.usefixtures("slow_clock")
 def test_it_is_needed_again_and_the_plan_says_who_undid_it_until_it_is_skipped_or_done() -> None:
     someone = migrated()
     at = undone(someone)["undone"][0]["at"]
@@ -220,7 +260,6 @@ def test_it_is_needed_again_and_the_plan_says_who_undid_it_until_it_is_skipped_o
     someone.options = {"skip_migrations": ["logging/grows-volumes"]}
     assert not someone.plan()["plan"]["needed"]
     someone.options = {}
-    long_ago(someone)
     assert someone.deploy()["state"] == "succeeded"
     assert size(someone) == "30"
     memory(someone).seed(seeded("volume", size="10"))
@@ -236,6 +275,7 @@ def test_done_again_it_can_be_undone_again() -> None:
     assert result["undone"][0]["runs"] == run_names(someone)[1:]
 
 
+@pytest.mark.usefixtures("slow_clock")
 def test_migration_info_tells_in_which_runs_it_has_written_and_whether_that_is_undone() -> None:
     class Lasting(GrowsVolumes):
         """It lasts."""
@@ -255,7 +295,6 @@ def test_migration_info_tells_in_which_runs_it_has_written_and_whether_that_is_u
     assert told(someone) == ([first], "", "", "", "")
     at = undone(someone)["undone"][0]["at"]
     assert told(someone) == ([first], "undone", at, who(), "")
-    long_ago(someone)
     assert someone.deploy()["state"] == "succeeded"
     second = run_names(someone)[1]
     assert told(someone) == ([second, first], "", "", "", "")

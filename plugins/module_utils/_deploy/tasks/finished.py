@@ -77,7 +77,7 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
         note(cluster, name, done)
         if not failures:
             write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
-        forget_old_runs(cluster)
+        forget_old_runs(cluster, name)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {

@@ -12,7 +12,10 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+    JournalEntry,
+    newest_first,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import demand
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
@@ -155,9 +158,7 @@ class Undoing:
         self._force = force
         self._journal = journal
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
-        # The newest migration first.
-        newest = sorted(journal, key=lambda one: -one.sequence)
-        self.ids = list(dict.fromkeys(one.migration for one in newest))
+        self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
         self.warnings: list[str] = []
         self._migrating = self._shipped() if journal else None
 
