@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -51,6 +52,7 @@ from tests.unit.deploy.driver import (
     deployer,
     deployment,
     job,
+    make_healthy,
     only_reads,
     release,
     secret,
@@ -306,6 +308,97 @@ class _Writes(Migration):
         meta = {"name": "migrated", "namespace": "default"}
         ctx.cluster.apply({**config_map("migrated", a="b"), "metadata": meta})
         ctx.cluster.patch("v1", "Namespace", "kube-public", None, {"metadata": {"labels": {"seen": "yes"}}})
+
+
+# Which object a write is for: one that was deleted and made anew meanwhile is another one.
+
+
+class NotingCluster(MemoryCluster):
+    """Notes which preconditions come with each write of an object of the release: requests don't tell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[tuple[str, str, list[str]]] = []
+        self.on_write(make_healthy)
+
+    def apply(self, obj: Object, **how: Any) -> Object:
+        self._note("apply", obj["metadata"], **how)
+        return super().apply(obj, **how)
+
+    def create(self, obj: Object, **how: Any) -> Object:
+        self._note("create", obj["metadata"], **how)
+        return super().create(obj, **how)
+
+    def patch(
+        self, api_version: str, kind: str, name: str, namespace: str | None, patch: Any, **how: Any
+    ) -> Object:
+        given = patch.get("metadata", {}) if isinstance(patch, Mapping) else {}
+        self._note("patch", {**given, "name": name, "namespace": namespace}, **how)
+        return super().patch(api_version, kind, name, namespace, patch, **how)
+
+    def delete(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None, **how: Any
+    ) -> bool:
+        bound = {"uid": how.get("uid"), "resourceVersion": how.get("resource_version")}
+        self._note("delete", {**bound, "name": name, "namespace": namespace}, **how)
+        return super().delete(api_version, kind, name, namespace, **how)
+
+    def _note(self, verb: str, meta: Mapping[str, Any], *, dry_run: bool = False, **_how: Any) -> None:
+        if self._recorded and not dry_run and meta.get("namespace") == "kyma-system":
+            told = [key for key in ("uid", "resourceVersion", "managedFields") if meta.get(key)]
+            self.noted.append((verb, meta["name"], told))
+
+
+def noted_in_run(someone: Deployer) -> list[tuple[str, str, list[str]]]:
+    """What a run that succeeds writes of the release's objects, sorted, and with which preconditions."""
+    cluster = someone.cluster
+    assert isinstance(cluster, NotingCluster)
+    planned = someone.plan()
+    cluster.noted.clear()
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    return sorted(cluster.noted)
+
+
+def test_what_is_there_is_written_by_its_uid_and_deleted_only_as_it_was_last_seen() -> None:
+    before = [config_map("settings", level="info"), config_map("old"), job("setup", "setup:1")]
+    someone = deployer(release("2.9", {"logging": before}), cluster=NotingCluster())
+    assert noted_in_run(someone) == [("apply", name, []) for name in ("old", "settings", "setup")]
+    after = [config_map("settings", level="debug"), config_map("new"), job("setup", "setup:2")]
+    someone.materials.given = release("2.10", {"logging": after})
+    assert noted_in_run(someone) == [
+        ("apply", "new", []),
+        ("apply", "settings", ["uid"]),
+        # What can't be changed is made anew.
+        ("apply", "setup", []),
+        ("apply", "setup", ["uid"]),
+        ("delete", "old", ["uid", "resourceVersion"]),
+        ("delete", "setup", ["uid", "resourceVersion"]),
+    ]
+
+
+def test_what_is_written_plainly_is_written_by_its_uid() -> None:
+    someone = deployer(release("2.9", {"logging": [config_map("settings", level="info")]}))
+    someone.cluster = NotingCluster()
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    someone.cluster.fail_when(
+        lambda request: (request.verb, request.ref.name) == ("apply", "settings"), untypeable
+    )
+    assert noted_in_run(someone) == [("apply", "settings", []), ("create", "settings", [])]
+    someone.materials.given = release("2.10", {"logging": [config_map("settings", level="debug")]})
+    assert noted_in_run(someone) == [("apply", "settings", ["uid"]), ("patch", "settings", ["uid"])]
+
+
+def test_who_holds_what_is_exchanged_only_as_it_was_last_seen() -> None:
+    cluster = NotingCluster()
+    made = config_map("settings", level="info", gone="1")
+    made["metadata"]["namespace"] = "kyma-system"
+    cluster.seed(made, manager="helm")
+    someone = deployer(release("2.9", {"logging": [config_map("settings", level="info")]}), cluster=cluster)
+    assert noted_in_run(someone) == [
+        ("apply", "settings", []),
+        ("apply", "settings", ["uid"]),
+        ("patch", "settings", ["uid", "resourceVersion", "managedFields"]),
+    ]
 
 
 # Failures.
