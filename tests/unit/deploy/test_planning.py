@@ -672,6 +672,14 @@ def test_a_downgrade_is_refused() -> None:
     assert "downgrades are never safe" in blockers(someone.plan())
 
 
+def test_a_server_outside_the_range_that_the_release_supports_blocks() -> None:
+    someone = deployer(kyma(kubernetes="<1.0"))
+    told = f"the release supports Kubernetes <1.0, and the cluster has {someone.cluster.server_version()}"
+    assert blockers(someone.plan()) == told
+    someone.materials.given = kyma(kubernetes=">=1.0")
+    assert someone.plan()["plan"]["blockers"] == []
+
+
 def test_while_a_deployment_is_open_only_its_target_may_follow() -> None:
     someone = deployed()
     someone.materials.given = kyma("2.10", logging=[deployment("bad", "broken")])
