@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -190,6 +191,20 @@ def test_a_component_s_own_version_is_shown_in_plans_and_kept_in_records() -> No
     again = someone.plan()["plan"]
     assert not again["needed"]
     assert {one["name"]: one["component_version"] for one in again["components"]} == shown
+
+
+def test_the_hooks_of_charts_that_are_left_out_are_named() -> None:
+    given = kyma()
+    hooks = ("Job migrate-indices (pre-upgrade)", "ConfigMap flags (pre-install, pre-upgrade)")
+    given.content["logging"] = replace(given.content["logging"], hooks=hooks)
+    planned = deployer(given).plan()
+    named = {one["name"]: one["hooks"] for one in planned["plan"]["components"] if one["hooks"]}
+    assert named == {"logging": list(hooks)}
+    [line] = [at for at, line in enumerate(planned["summary"]) if line.startswith("  install   logging ")]
+    assert planned["summary"][line + 1 : line + 3] == [
+        "              left out: Helm hook Job migrate-indices (pre-upgrade)",
+        "              left out: Helm hook ConfigMap flags (pre-install, pre-upgrade)",
+    ]
 
 
 # Nothing to do.
@@ -724,6 +739,20 @@ def test_the_role_of_a_components_migrations_takes_part_where_one_is_needed() ->
         (["foundation", "istio", "monitoring"], ""),
         (["logging"], "kyma_logging"),
         (["gateway"], ""),
+    ]
+
+
+def test_of_the_roles_for_a_component_that_of_the_list_wins_and_that_of_its_migrations_yields() -> None:
+    listed = (ComponentEntry("a", "kyma-system", role="of_the_list"), [config_map("a")])
+    given = release("2.9", {"a": listed, **{name: [config_map(name)] for name in "bcd"}})
+    someone = deployer(given, *(writes_config_map(name, Phase.PRE, f"by-{name}") for name in "abc"))
+    someone.options["component_roles"] = dict.fromkeys("ab", "of_the_user")
+    someone.options["migration_roles"] = dict.fromkeys("abcd", "of_migrations")
+    assert [(stage["components"], stage["role"]) for stage in someone.plan()["plan"]["stages"]] == [
+        (["foundation", "d"], ""),
+        (["a"], "of_the_list"),
+        (["b"], "of_the_user"),
+        (["c"], "of_migrations"),
     ]
 
 

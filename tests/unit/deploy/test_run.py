@@ -751,6 +751,22 @@ def test_a_component_that_is_never_ready_ends_at_its_timeout() -> None:
     assert someone.record()["status"]["components"]["logging"]["error"].startswith("not healthy after 0 s: ")
 
 
+def test_the_list_of_components_may_give_one_another_timeout() -> None:
+    quick = ComponentEntry("quick", "kyma-system", timeout=0.2)
+    patient = ComponentEntry("patient", "kyma-system", timeout=1.6)
+    listed: Entries = {
+        "quick": (quick, [deployment("quick")]),
+        "patient": (patient, [deployment("patient")]),
+        "other": [deployment("other")],
+    }
+    someone = deployer(release("2.9", listed), cluster=MemoryCluster(), timeout=0.8)
+    someone.deploy()
+    told = {name: one["error"] for name, one in someone.record()["status"]["components"].items()}
+    assert told["quick"].startswith("not healthy after 0 s: ")
+    assert told["other"].startswith("not healthy after 1 s: ")
+    assert told["patient"].startswith("not healthy after 2 s: ")
+
+
 # What a plan is bound to, and records.
 
 
