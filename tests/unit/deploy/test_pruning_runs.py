@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import removal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
@@ -32,6 +32,7 @@ from tests.unit.deploy.driver import (
     custom,
     deployer,
     deployment,
+    healthy_cluster,
     only_reads,
     release,
 )
@@ -56,6 +57,22 @@ def webhook(name: str) -> Object:
         "metadata": {"name": name},
         "webhooks": [],
     }
+
+
+def aggregated_api(name: str) -> Object:
+    version, _dot, group = name.partition(".")
+    spec = {"group": group, "version": version, "service": {"name": "server", "namespace": "kyma-system"}}
+    meta = {"name": name}
+    return {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": meta, "spec": spec}
+
+
+def make_available(cluster: Cluster, event: Event) -> None:
+    """What the aggregator does about an APIService."""
+    obj = event.object
+    if event.type != "DELETED" and obj["kind"] == "APIService" and not obj.get("status"):
+        status = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
+        name = obj["metadata"]["name"]
+        cluster.patch(obj["apiVersion"], "APIService", name, None, status, subresource="status")
 
 
 def upgraded(before: Entries, after: Entries, **options: Any) -> Deployer:
@@ -178,6 +195,30 @@ def test_what_somebody_made_anew_is_left_to_them_with_a_warning_and_forgotten() 
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert find(someone, "old")
     assert noted(someone, "a") == ["keep"]
+
+
+@pytest.mark.parametrize("names", [("guard", "metrics", "server"), ("server", "metrics", "guard")])
+def test_what_can_be_in_the_way_of_others_goes_first_whichever_component_has_it(names: list[str]) -> None:
+    api = "v1.metrics.example.com"
+    dropped = {
+        "guard": webhook("guard"),
+        "metrics": aggregated_api(api),
+        "server": deployment("server"),
+    }
+    kept = {name: config_map(f"keep-{name}") for name in names}
+    cluster = healthy_cluster()
+    cluster.on_write(make_available)
+    someone = upgraded(
+        {name: [kept[name], dropped[name]] for name in names},
+        {name: [kept[name]] for name in names},
+        cluster=cluster,
+        workers=1,
+    )
+    planned = someone.plan()
+    assert planned["plan"]["prune"] == list(names)
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    *first, last = deletions(someone)
+    assert (sorted(first), last) == (["guard", api], "server")
 
 
 @pytest.mark.parametrize("times", [2, 8])
