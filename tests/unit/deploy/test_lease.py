@@ -63,6 +63,14 @@ ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "d
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
 
 
+def test_the_clock_goes_on_while_the_machine_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As Linux has them after an hour of sleep.
+    monkeypatch.setattr(time, "CLOCK_BOOTTIME", 7, raising=False)
+    clocks = {time.CLOCK_MONOTONIC: 100.0, 7: 3700.0}
+    monkeypatch.setattr(time, "clock_gettime", clocks.__getitem__)
+    assert boot_clock() == 3700
+
+
 def test_a_clock_counts_where_there_is_none_for_booting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(time, "CLOCK_BOOTTIME", raising=False)
     first = boot_clock()
