@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
     AppliedAll,
@@ -83,6 +83,7 @@ class Workplace:
         recorded: whether the cluster keeps our records, so that inventories can be written.
         autoscaled: what autoscalers of the release and of the cluster target.
         defined: the kinds that came with this run, so that no plan could ask the server about them.
+        namespaces: those of the release, which may have come with this run as well.
         applied: is told the name of each component that is applied, healthy or not yet.
     """
 
@@ -101,6 +102,7 @@ class Workplace:
     recorded: bool = True
     autoscaled: frozenset[Target] = frozenset()
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
+    namespaces: frozenset[str] = frozenset()
     applied: Callable[[str], None] = lambda _name: None
 
 
@@ -217,16 +219,26 @@ class ComponentWork:
 
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
-        if not self._place.defined:
+        places = self._new_places()
+        if not (self._place.defined or places):
             return
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.late_rehearsal import (
             late_refusals,
         )
 
-        refusals = late_refusals(self._place.cluster, self._component.objects, self._place.defined)
+        refusals = late_refusals(self._place.cluster, self._component.objects, self._place.defined, places)
         if refusals:
             told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
+
+    def _new_places(self) -> frozenset[str]:
+        """The namespaces that may have come with this run: the release's, where nothing of it was so far.
+
+        A namespace that the component itself brings is not there yet.
+        """
+        refs = self._component.refs
+        known = {ref.namespace for ref in self._known} | {ref.name for ref in refs if is_a(ref, NAMESPACE)}
+        return (self._place.namespaces & {ref.namespace for ref in refs}) - known
 
     def _until_gone(self, api_version: str, ref: Ref) -> None:
         place = self._place

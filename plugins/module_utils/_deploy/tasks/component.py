@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, defined_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE,
+    Kind,
+    defined_kinds,
+    is_a,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
@@ -104,6 +109,7 @@ class _Deployment:
             watcher=Watcher(task.cluster),
             recorded=recorded,
             defined=self._defined(),
+            namespaces=self._namespaces(),
             autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
             applied=self._note_applied,
         )
@@ -119,6 +125,11 @@ class _Deployment:
             component = self._desired.components.get(name)
             defined |= defined_kinds(component.objects if component else ())
         return defined
+
+    def _namespaces(self) -> frozenset[str]:
+        """The namespaces that the release brings."""
+        refs = (ref for component in self._desired.components.values() for ref in component.refs)
+        return frozenset(ref.name for ref in refs if is_a(ref, NAMESPACE))
 
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and tell of those that may not."""
