@@ -25,7 +25,8 @@ options:
   output:
     description:
       - A file to which the durations are written as JSON, as a list of objects with C(host), C(task),
-        C(kind), C(name), C(state) and C(seconds).
+        C(kind), C(name), C(state), C(seconds), and C(slow), which tells of a migration that keeps
+        everybody waiting.
       - A file that is there already is replaced.
     type: path
     env:
