@@ -48,7 +48,7 @@ class State:
         content: what can be written of it; None where there is no such object.
         uid: which object of this name it is.
         made_anew: whether it has to be created, as it went.
-        makers: the field managers that were the first to write it, by its ``managedFields``.
+        makers: by which field manager it was made, as far as its ``managedFields`` tell.
     """
 
     content: Object | None
@@ -157,10 +157,12 @@ def _uid(obj: Object) -> str:
 
 
 def _makers(obj: Object) -> frozenset[str]:
-    """Whose writes are the oldest: who came later has written what was there."""
-    managers = [one for one in obj["metadata"].get("managedFields") or () if not one.get("subresource")]
-    first = min((one.get("time", "") for one in managers), default="")
-    return frozenset(one.get("manager", "") for one in managers if one.get("time", "") == first)
+    """Who made it, unless he has written it again: ``managedFields`` say when each manager wrote last."""
+    meta = obj["metadata"]
+    made = meta.get("creationTimestamp", "")
+    managers = [one for one in meta.get("managedFields") or () if not one.get("subresource")]
+    # The server notes who writes just before it makes the object.
+    return frozenset(one.get("manager", "") for one in managers if one.get("time", "") <= made)
 
 
 def _differences(made: Object, now: Object, shapes: Shapes, *, additions: bool = True) -> tuple[str, ...]:

@@ -523,29 +523,27 @@ def test_what_somebody_else_has_made_where_nobody_knows_of_a_write_stays_with_al
     assert one.reason == "its managedFields don't say that the migration has made it"
 
 
-def test_who_has_made_an_object_is_whoever_wrote_it_first() -> None:
-    def made_by(first: str, then: str) -> Object:
-        written = {
-            "operation": "Update",
-            "apiVersion": "v1",
-            "fieldsType": "FieldsV1",
-            "fieldsV1": {"f:data": {}},
-        }
-        obj = config_map("a", x="1")
-        obj["metadata"]["managedFields"] = [
-            {"manager": then, "time": "2026-11-21T10:00:05Z", **written},
-            {"manager": first, "time": "2026-11-21T10:00:00Z", **written},
-        ]
-        return obj
+@pytest.mark.parametrize(
+    ("ours", "theirs", "state"),
+    [("00", "05", "deleted"), ("05", "00", "changed_since"), ("05", "10", "changed_since")],
+    ids=["made by us", "made by others", "made by others, who wrote again"],
+)
+def test_who_has_made_an_object_is_whoever_wrote_it_at_that_moment(
+    ours: str, theirs: str, state: str
+) -> None:
+    def written(manager: str, second: str) -> Object:
+        told = {"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+        return {**told, "time": f"2026-11-21T10:00:{second}Z", "fieldsV1": {"f:data": {}}}
 
-    ours = manager_of("logging/it")
-    for first, then, state in ((ours, "somebody", "deleted"), ("somebody", ours, "changed_since")):
-        scene = Scene()
-        scene.live.fail_when(lambda request: request.verb == "create", Unreachable("reset"), times=1)
-        with pytest.raises(Unreachable):
-            scene.migrating.create(config_map("a", x="1"))
-        scene.live.seed(made_by(first, then))
-        assert scene.undo_one().state == state
+    scene = Scene()
+    scene.live.fail_when(lambda request: request.verb == "create", Unreachable("reset"), times=1)
+    with pytest.raises(Unreachable):
+        scene.migrating.create(config_map("a", x="1"))
+    obj = config_map("a", x="1")
+    obj["metadata"]["creationTimestamp"] = "2026-11-21T10:00:00Z"
+    obj["metadata"]["managedFields"] = [written(manager_of("logging/it"), ours), written("somebody", theirs)]
+    scene.live.seed(obj)
+    assert scene.undo_one().state == state
 
 
 def test_what_was_made_before_nobody_knew_of_it_and_deleted_since_stays_gone() -> None:
