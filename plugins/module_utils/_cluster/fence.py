@@ -31,6 +31,9 @@ class Holding(Protocol):
     def lost(self) -> str:
         """Who has the lease instead, in a sentence; empty as far as is known that it is held."""
 
+    def must_hold(self) -> None:
+        """Get the lease, or be sure of it. Raises LifecycleError where it isn't held, and can't be had."""
+
 
 class Writable(Protocol):
     """The holding of a lease, as far as writing under it goes."""

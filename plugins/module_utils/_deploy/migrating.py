@@ -31,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 
 if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
     from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
@@ -110,6 +111,10 @@ class Migrating:
                 intend=partial(_note_intent, cluster, record["metadata"]["name"], self.told_in(record)),
             ),
         )
+
+    def leased(self, holding: Holding) -> Migrating:
+        """The same, and the lease is had before any of them runs, which may take longer than they may."""
+        return replace(self, setting=replace(self.setting, intend=partial(_hold, holding)))
 
     def told_in(self, record: Mapping[str, Any]) -> int:
         """How many components and migrations the record of a run may have to tell of."""
@@ -262,6 +267,10 @@ def _note_intent(cluster: Cluster, run: str, among: int, intent: Outcome) -> Non
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
 
     note(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
+
+
+def _hold(holding: Holding, _intent: Outcome) -> None:
+    holding.must_hold()
 
 
 def _forget_intent(intent: Outcome) -> None:

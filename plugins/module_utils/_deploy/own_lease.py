@@ -84,6 +84,10 @@ class _OwnLease:
         """See :class:`~.fence.Holding`."""
         return self._won.tenure.lost if self._won else ""
 
+    def must_hold(self) -> None:
+        """See :class:`~.fence.Holding`. It may wait for long."""
+        self.cluster()
+
     def cluster(self) -> Cluster:
         """The cluster to write to.
 

@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from math import inf
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -50,6 +51,8 @@ CHECK = "check"
 RUN = "run"
 UNDO = "undo"
 """What may be wanted of a migration: its verdict alone, that it runs if it is needed, or its own ``undo``."""
+START = "start"
+"""The step before one runs, in which whoever shares the work gets ready for it."""
 
 T = TypeVar("T")
 
@@ -106,7 +109,7 @@ class Attempt:
 
     @property
     def timeout(self) -> float:
-        """Seconds that each of its steps may take."""
+        """Seconds that each of its own steps may take."""
         return float(self._class.timeout)
 
     def seconds_left(self) -> float:
@@ -150,6 +153,8 @@ class Attempt:
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
         self._setting.progress(self.id, RUNNING, self._evidence)
+        # It may have to wait until nobody else is at work, which is no fault of the migration.
+        self._next(START, read_only=True)
         self._setting.intend(self._as_outcome(RUNNING, wrote=True))
         self._next(RUN, read_only=False)
         self._wrote = True
@@ -205,7 +210,7 @@ class Attempt:
             self._gate.shut()
             self._gate = Gate(self.id, read_only=read_only)
             self._skipped_sleep = 0.0
-            seconds = min(self.timeout, self._setting.remaining())
+            seconds = min(inf if step == START else self.timeout, self._setting.remaining())
             self._deadline = time.monotonic() + seconds
             self.step = step
 

@@ -6,10 +6,19 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import KIND, Holder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease, working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+    API_VERSION,
+    KIND,
+    NAME,
+    NAMESPACE,
+    Holder,
+    taken,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
     Acquisition,
     Claim,
@@ -17,13 +26,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     Won,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    Result,
+    Task,
+    TaskDefinition,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
-from tests.unit.deploy.driver import FakeMaterials, config_map, release
+from tests.unit.deploy.driver import Deployer, FakeMaterials, config_map, only_reads, release
+from tests.unit.deploy.test_undone import migrated, size
+from tests.unit.deploy.test_verdicts import memory, seeded, variant
 
 NAMES = [f"map-{number}" for number in range(20)]
 OPTIONS = {"lease_wait": 0.0, "lease_seconds": 45, "service_account": "deployer"}
@@ -116,3 +132,42 @@ def test_a_lease_that_ends_before_a_request_does_is_refused(seconds: int) -> Non
     [told] = with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))["seen"]
     assert told.startswith(f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be 6 or more: ")
     assert [one for one in cluster.requests if one.writes] == []
+
+
+def killed_while_it_had_the_lease(someone: Deployer) -> None:
+    """Leave the lease as somebody who was killed leaves it."""
+    spec = taken(read_lease(someone.cluster), Holder("killed"), 1, datetime.now(UTC))
+    someone.cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, {"spec": spec})
+
+
+@pytest.fixture(name="short_leases")
+def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
+    return {"lease_seconds": 1}
+
+
+@pytest.mark.parametrize(
+    ("definition", "options"),
+    [
+        (migration.DEFINITION, {"ids": ["logging/grows-volumes"]}),
+        (component.DEFINITION, {"names": ["logging"]}),
+    ],
+)
+def test_a_migration_has_all_of_its_time_after_the_lease_was_taken_over(
+    short_leases: dict[str, Any], definition: TaskDefinition, options: dict[str, Any]
+) -> None:
+    someone = migrated(variant(timeout=0.5))
+    memory(someone).seed(seeded("volume", size="10"))
+    killed_while_it_had_the_lease(someone)
+    ran = someone.task(definition, **options, **short_leases)
+    assert not ran.get("failed"), ran["msg"]
+    assert size(someone) == "30"
+    assert [one["state"] for one in ran["migrations"]] == ["done"]
+
+
+def test_a_migration_that_is_not_needed_takes_no_lease() -> None:
+    someone = migrated()
+    killed_while_it_had_the_lease(someone)
+    with only_reads(memory(someone)):
+        ran = someone.task(migration.DEFINITION, ids=["logging/grows-volumes"])
+    assert [one["state"] for one in ran["migrations"]] == ["not_needed"]

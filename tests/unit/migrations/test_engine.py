@@ -229,6 +229,22 @@ def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more() -> N
     assert writes_of(cluster) == ["apply quick"]
 
 
+def test_to_wait_until_it_may_write_takes_none_of_its_own_time() -> None:
+    cluster = MemoryCluster()
+    slow = setting(cluster, intend=lambda _intent: time.sleep(0.5))
+    [outcome] = run([migration("patient", timeout=0.2)], slow)
+    assert (outcome.state, outcome.error) == ("done", "")
+    assert writes_of(cluster) == ["apply patient"]
+
+
+def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run() -> None:
+    end = time.monotonic() + 0.2
+    slow = setting(remaining=lambda: end - time.monotonic(), intend=lambda _intent: time.sleep(5))
+    [outcome] = run([migration("patient", run=never)], slow)
+    assert outcome.state == "timeout"
+    assert outcome.error == "its start was not done when the deployment's time was up, and was given up"
+
+
 def test_a_check_that_hangs_times_out_in_a_plan_too() -> None:
     def hang(ctx: Context) -> Verdict:
         ctx.sleep(60)

@@ -92,7 +92,11 @@ class _Deployment:
         migrating = Migrating.usable(task).as_planned(self._record)
         journal = journal_of(task.cluster, self._record)
         migrating = migrating.over(self._desired.components, release).journaled(journal)
-        self._migrating = migrating.noted(task.cluster, self._record) if self._run else migrating
+        if self._run:
+            migrating = migrating.noted(task.cluster, self._record)
+        elif task.tenure:
+            migrating = migrating.leased(task.tenure)
+        self._migrating = migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = Workplace(
             cluster=task.cluster,

@@ -120,6 +120,8 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     migrating = migrating_of(task, overlay or task.cluster).as_planned(record).journaled(journal)
     if recorded:
         migrating = migrating.noted(task.cluster, record)
+    elif task.tenure:
+        migrating = migrating.leased(task.tenure)
     wanted = chosen(migrating, params, tuple(params["ids"] or ()))
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
