@@ -17,6 +17,7 @@ import json
 import secrets
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    NotFound,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
     merge_patch_between,
@@ -210,7 +214,9 @@ def with_secrets(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[Jour
 def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: str) -> None:
     """Keep that entries were undone."""
     for entry in entries:
-        change(cluster, KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
+        # One whose run's record was removed meanwhile goes with it.
+        with suppress(NotFound):
+            change(cluster, KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:

@@ -26,6 +26,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_re
 UNDONE = "undone"
 PARTLY = "partly"
 """How far a migration is undone; a third state is FAILED."""
+THROUGH = "through"
+"""In what is noted in a run's record: the newest entry of the run's journal by then, by name."""
 
 
 @dataclass(frozen=True)
@@ -89,31 +91,54 @@ def state_of(objects: Iterable[UndoneObject], error: str) -> str:
 def noted_in(
     runs: Mapping[str, Object], entries: Iterable[JournalEntry], migration: str
 ) -> Mapping[str, Any]:
-    """What the newest of its runs says of undoing a migration; empty where it was never tried."""
-    newest = runs_of(entries, migration)[0]
-    noted: Mapping[str, Any] = ((runs.get(newest) or {}).get("status") or {}).get("undone") or {}
-    return noted.get(migration) or {}
+    """What the newest of its runs says of undoing a migration; empty where it was not tried since it wrote.
+
+    It may have written after that: outside of a deployment that is journaled beside the run again.
+    """
+    newest = _written_by(entries, migration)[0]
+    status = (runs.get(newest.run) or {}).get("status") or {}
+    noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
+    # Whoever had an earlier version of this has not noted it.
+    return noted if noted.get(THROUGH, newest.name) == newest.name else {}
 
 
 def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
     """The runs in which a migration has written, the newest first."""
-    mine = (one for one in entries if one.migration == migration)
-    return tuple(dict.fromkeys(one.run for one in newest_first(mine)))
+    return tuple(dict.fromkeys(one.run for one in _written_by(entries, migration)))
+
+
+def _written_by(entries: Iterable[JournalEntry], migration: str) -> list[JournalEntry]:
+    return newest_first(one for one in entries if one.migration == migration)
 
 
 def keep_undone(
-    cluster: Cluster, report: UndoReport, migrations: Sequence[UndoneMigration], at: str, by: str
+    cluster: Cluster,
+    report: UndoReport,
+    migrations: Sequence[UndoneMigration],
+    written: Sequence[JournalEntry],
+    at: str,
+    by: str,
 ) -> None:
     """Keep what was undone: in each entry, and in the records of their runs.
+
+    Args:
+        cluster: that has the records.
+        report: what came of each object.
+        migrations: what came of each of them.
+        written: all that the cluster remembers of what they have written.
+        at, by: when and by whom.
 
     Raises:
         ClusterError: it can't be kept.
     """
     note_undone(cluster, [entry for one in report.objects for entry in one.entries], at, by)
     for one in migrations:
+        newest_ones = _written_by(written, one.id)
         for run in one.runs:
+            newest = next(entry for entry in newest_ones if entry.run == run)
+            noted = {**one.as_noted(), THROUGH: newest.name}
             try:
-                note(cluster, run, {"undone": {one.id: one.as_noted()}}, among=len(migrations))
+                note(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
             except NotFound:
                 # The run's record was removed meanwhile, and the journal with it.
                 continue

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import journal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
@@ -405,6 +405,62 @@ def test_its_own_undo_is_called_once_it_succeeds_while_it_is_shipped(release_is_
     assert len(seen) == count
 
 
+def test_its_own_undo_is_called_again_after_it_has_run_again_outside_of_a_run() -> None:
+    class WithData(GrowsVolumes):
+        """It moves data, too."""
+
+        name = "grows-volumes"
+
+        def undo(self, ctx: Context) -> None:
+            if not ctx.rehearsal:
+                called.append(ctx.release)
+
+    called: list[str] = []
+    someone = migrated(WithData)
+    first = undone(someone)
+    assert someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])["changed"]
+    again = undone(someone)
+    assert (again["changed"], size(someone), len(called)) == (True, "10", 2)
+    assert again["undone"][0]["runs"] == first["undone"][0]["runs"]
+    assert "already" not in "\n".join(again["summary"])
+    with only_reads(memory(someone)):
+        assert not undone(someone)["changed"]
+    assert len(called) == 2
+
+
+def test_what_an_earlier_version_has_noted_of_its_own_undo_counts() -> None:
+    class WithData(GrowsVolumes):
+        """It moves data, too."""
+
+        name = "grows-volumes"
+
+        def undo(self, ctx: Context) -> None:
+            ctx.log.warning("called again")
+
+    someone = migrated()
+    undone(someone)
+    noted = {"logging/grows-volumes": {"ownUndo": "done", "through": None}}
+    status = {"status": {"undone": noted}}
+    someone.cluster.patch(API_VERSION, "Run", someone.installation().last_run, None, status)
+    someone.materials.classes = (WithData,)
+    with only_reads(memory(someone)):
+        again = undone(someone)
+    assert (again["changed"], again["undone"][0]["own_undo"]) == (False, "done")
+
+
+def test_an_entry_that_the_garbage_collector_takes_meanwhile_does_not_fail_what_was_undone() -> None:
+    def collects(cluster: Cluster, event: Event) -> None:
+        if event.object["metadata"]["name"] == "volume":
+            [entry] = read_journal(cluster)
+            cluster.delete(API_VERSION, "JournalEntry", entry.name)
+
+    someone = migrated()
+    memory(someone).on_write(collects)
+    result = undone(someone)
+    assert (result["changed"], result.get("failed")) == (True, None), result
+    assert size(someone) == "10"
+
+
 def test_what_can_t_be_loaded_does_not_stop_an_undo() -> None:
     someone = migrated()
     someone.materials.problems = ("/x.py:1: SyntaxError",)
@@ -539,6 +595,32 @@ def test_deleting_says_what_stays_as_migrations_have_left_it_and_can_undo_it_fir
     assert undone_too["warnings"] == []
     assert undone_too["summary"][1] == "  undo      migrations  1 objects"
     assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
+
+
+def test_deleting_does_not_call_again_what_a_migration_has_undone_by_itself() -> None:
+    class WithData(GrowsVolumes):
+        """It moves data, too."""
+
+        name = "grows-volumes"
+
+        def run(self, ctx: Context) -> None:
+            super().run(ctx)
+            ctx.cluster.apply(seeded("data"))
+
+        def undo(self, ctx: Context) -> None:
+            if not ctx.rehearsal:
+                called.append(ctx.release)
+
+    called: list[str] = []
+    someone = migrated(WithData)
+    by_hand = memory(someone).with_field_manager("somebody")
+    by_hand.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "50"}})
+    assert undone(someone)["undone"][0]["state"] == "partly"
+    by_hand.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "30"}})
+    someone.delete("logging", undo_migrations=True)
+    assert (size(someone), len(called)) == ("10", 1)
+    undone(someone)
+    assert len(called) == 1
 
 
 def test_deleting_by_force_forgets_how_it_was_before() -> None:

@@ -280,7 +280,7 @@ class _Deletion:
 
         started = time.monotonic()
         self.run.begin()
-        undoing = Undoing(self._task, entries, force=False)
+        undoing = Undoing(self._task, entries, force=False, written=self._journal)
         found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
         objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
         errors = [f"{one.id}: {one.error}" for one in found if one.error]
@@ -320,7 +320,11 @@ class _Deletion:
         """What migrations have written outside of the components, and was not undone."""
         named = {entry.ref for one in self._inventories.values() for entry in one.entries}
         components = None if self._everything else self._task.params["names"]
-        return outside_of_components(read_journal(self._cluster), named, components)
+        return outside_of_components(self._journal, named, components)
+
+    @cached_property
+    def _journal(self) -> Sequence[JournalEntry]:
+        return read_journal(self._cluster)
 
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)

@@ -147,16 +147,25 @@ class Undoing:
         task: whose work it is.
         journal: what is to be undone, and what was undone before of the same.
         force: overwrite what was changed since.
+        written: all that the cluster remembers of these migrations, where the journal is a part of that only.
 
     Attributes:
         ids: the migrations that the journal tells of, the newest first.
         warnings: what a person should know.
     """
 
-    def __init__(self, task: Task, journal: Sequence[JournalEntry], *, force: bool) -> None:
+    def __init__(
+        self,
+        task: Task,
+        journal: Sequence[JournalEntry],
+        *,
+        force: bool,
+        written: Sequence[JournalEntry] = (),
+    ) -> None:
         self._task = task
         self._force = force
         self._journal = journal
+        self._written = written or journal
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
         self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
         self.warnings: list[str] = []
@@ -173,12 +182,12 @@ class Undoing:
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
         if overlay is None:
             news = [one for one in found if one.changed or one.state != self.noted(one.id).get("state")]
-            keep_undone(self._task.cluster, report, news, at, by)
+            keep_undone(self._task.cluster, report, news, self._written, at, by)
         return found
 
     def noted(self, migration: str) -> Mapping[str, Any]:
         """What the records say of undoing it before."""
-        return noted_in(self._runs, self._journal, migration)
+        return noted_in(self._runs, self._written, migration)
 
     def _of(
         self,
