@@ -107,6 +107,7 @@ def apply_objects(
     known: Known = NOTHING_KNOWN,
     keep_going: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
+    answered: Callable[[Applied], None] = lambda _applied: None,
 ) -> AppliedAll:
     """Apply objects in the right order, those of one rank side by side.
 
@@ -120,6 +121,7 @@ def apply_objects(
         known: what is known of the objects.
         keep_going: whether to go on after a refusal, to learn of all of them.
         cancelled: asked before every rank.
+        answered: told of each object that the server accepts, also where a wait in between ends it all.
 
     Raises:
         Unreachable: there is nothing to learn any more, as the server is gone; only with ``keep_going``.
@@ -133,7 +135,7 @@ def apply_objects(
             intent = _widened(cluster, obj) if ref_of(obj) in there else obj
             if intent is not obj:
                 wide.append(ref_of(obj))
-            return apply_object(cluster, intent, policy, waits.until_gone, known)
+            accepted = apply_object(cluster, intent, policy, waits.until_gone, known)
         except Unreachable as error:
             if keep_going:
                 raise
@@ -141,6 +143,8 @@ def apply_objects(
             return Refusal(ref_of(obj), error)
         except ClusterError as error:
             return Refusal(ref_of(obj), error)
+        answered(accepted)
+        return accepted
 
     applied: list[Applied] = []
     refused: list[Refusal] = []

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Known
@@ -32,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     entry_of,
     intended,
     remembered_by,
+    with_made_anew,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
@@ -126,6 +133,8 @@ class ComponentWork:
         self._applied = AppliedAll((), ())
         self._known = remembered_by(component.name, place.inventories)
         self._hanging: dict[Ref, str] = {}
+        self._inventory: Inventory | None = None
+        self._healthy: frozenset[Ref] = frozenset()
 
     def run(self) -> ComponentOutcome:
         """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
@@ -134,15 +143,17 @@ class ComponentWork:
         try:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
-            intent = self._measured("apply", self._apply)
+            self._measured("apply", self._apply)
             self._place.applied(self._component.name)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))
-            self._complete(intent)
+            self._complete()
         except _Stopped as stopped:
             state, error = stopped.state, str(stopped)
         except LifecycleError as failure:
             state, error = FAILED, str(failure)
+        if state != SUCCEEDED:
+            self._keep_finished()
         seconds = time.monotonic() - started
         self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s")
         happened = [self._happened(one) for one in self._applied.applied]
@@ -187,7 +198,7 @@ class ComponentWork:
         if phase == Phase.PRE and self._place.cancelled():
             raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
 
-    def _apply(self) -> Inventory:
+    def _apply(self) -> None:
         place, component = self._place, self._component
         place.progress(component.name, "applying", f"{len(component.objects)} objects")
         self._rehearse()
@@ -195,15 +206,21 @@ class ComponentWork:
         intent = intended(before, component.entry, component.objects)
         if place.recorded:
             write_inventory(place.cluster, intent)
+        self._inventory = intent
         waits = Waits(until_gone=self._until_gone, until_served=self._until_served)
-        self._applied = apply_objects(
-            place.cluster,
-            component.objects,
-            place.policy,
-            waits,
-            known=Known(self._known, place.autoscaled, by_uid=True),
-            cancelled=place.out_of_grace,
-        )
+        answered: list[Applied] = []
+        try:
+            self._applied = apply_objects(
+                place.cluster,
+                component.objects,
+                place.policy,
+                waits,
+                known=Known(self._known, place.autoscaled, by_uid=True),
+                cancelled=place.out_of_grace,
+                answered=answered.append,
+            )
+        finally:
+            self._keep(with_made_anew(intent, {one.ref: one.object for one in answered}))
         self._warnings += self._applied.warnings
         if self._applied.refused:
             raise _Stopped(
@@ -215,7 +232,6 @@ class ComponentWork:
                 f"the run was cancelled, and its grace was used up: {len(self._applied.left)} of"
                 f" {len(component.objects)} objects are not applied, such as {self._applied.left[0]}",
             )
-        return intent
 
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
@@ -276,6 +292,7 @@ class ComponentWork:
             objects=[one.object for one in applied],
             watcher=place.watcher,
         )
+        self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
         if result.healthy:
             return
         if result.ended == "cancelled":
@@ -300,13 +317,27 @@ class ComponentWork:
     def _patience(self) -> float:
         return self._component.entry.timeout or self._place.timeout
 
-    def _complete(self, intent: Inventory) -> None:
+    def _keep_finished(self) -> None:
+        """Note which Jobs of a component that failed have done their work: they may remove themselves."""
+        if self._inventory is not None and self._healthy:
+            healthy = [obj for obj in self._component.objects if ref_of(obj) in self._healthy]
+            self._keep(with_finished(self._inventory, healthy))
+
+    def _keep(self, inventory: Inventory) -> None:
+        """Write the inventory of a component that is not complete, where it has become another one."""
+        before, self._inventory = self._inventory, inventory
+        if self._place.recorded and inventory != before:
+            # Why it failed is told by what failed; and what succeeds is noted once more.
+            with suppress(ClusterError):
+                write_inventory(self._place.cluster, inventory)
+
+    def _complete(self) -> None:
         """Note the component as deployed, with its objects as the server answered when they were applied."""
-        if not self._place.recorded:
+        if not self._place.recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
         inventory = completed(
-            intent,
+            self._inventory,
             live,
             version=self._place.version,
             # It is not complete before its definitions are as the release has them: see narrowing.py.

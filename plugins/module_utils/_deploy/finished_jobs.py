@@ -46,16 +46,18 @@ def removes_itself(obj: Mapping[str, Any]) -> bool:
 
 
 def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
-    """The inventory of a component that is healthy, and of which Jobs have finished that remove themselves.
+    """The inventory of a component of which Jobs have finished that remove themselves.
 
     Args:
         inventory: with all its objects.
-        objects: as they were to be.
+        objects: those that are healthy, as they were to be; what is noted of others stays.
     """
-    finished = {ref_of(obj): intent_of(obj) for obj in objects if removes_itself(obj)}
-    if not finished:
+    finished = {ref_of(obj): intent_of(obj) if removes_itself(obj) else "" for obj in objects}
+    if not any(finished.values()):
         return inventory
-    entries = (replace(entry, finished=finished.get(entry.ref, "")) for entry in inventory.entries)
+    entries = (
+        replace(entry, finished=finished.get(entry.ref, entry.finished)) for entry in inventory.entries
+    )
     return replace(inventory, entries=tuple(entries))
 
 

@@ -280,6 +280,25 @@ def completed(
     )
 
 
+def with_made_anew(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
+    """The inventory of a component that is not complete, with the objects that are others than were noted.
+
+    Until it is complete only those count: by the old uid they would be somebody else's, and never go.
+
+    Args:
+        intent: what was to be deployed.
+        live: the objects that were applied.
+    """
+
+    def look(entry: Entry) -> Entry:
+        found = live.get(entry.ref)
+        if found is None or entry.uid in ("", found["metadata"].get("uid")):
+            return entry
+        return noted(entry, found, (entry.ceded, entry.added))
+
+    return replace(intent, entries=tuple(map(look, intent.entries)))
+
+
 def entries_of(inventory: Inventory | None) -> dict[Ref, Entry]:
     """The entries of an inventory by what they name; none where there is no inventory."""
     return {entry.ref: entry for entry in inventory.entries} if inventory else {}

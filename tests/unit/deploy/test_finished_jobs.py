@@ -10,7 +10,12 @@ import time
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    Object,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
@@ -18,9 +23,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
     wait_until_healthy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    MigrationError,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
-from .driver import deployer, healthy_cluster, release
+from .driver import deployer, deployment, healthy_cluster, make_healthy, release
 
 COMPLETE = {"conditions": [{"type": "Complete", "status": "True"}]}
 FAILED = {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}
@@ -130,6 +144,63 @@ def test_one_that_is_gone_is_not_made_anew() -> None:
     entries = {entry.ref.kind: entry for entry in read_inventories(cluster)["a"].entries}
     assert entries["Job"].finished
     assert not entries["ConfigMap"].finished
+
+
+def _run_all_but(kind: str) -> MemoryCluster:
+    """A cluster whose controllers leave one kind alone."""
+
+    def react(cluster: Cluster, event: Event) -> None:
+        if event.object["kind"] != kind:
+            make_healthy(cluster, event)
+
+    cluster = MemoryCluster()
+    cluster.on_write(react)
+    return cluster
+
+
+def _goes_on_without_it(cluster: MemoryCluster) -> bool:
+    """Whether a run after one that has failed does not make the Job anew, which has removed itself."""
+    _gone(cluster)
+    mended = release("1", {"a": [job("kyma-system"), config_map("kyma-system")]})
+    assert deployer(mended, cluster=cluster).deploy()["state"] == "succeeded"
+    return not _is_there(cluster)
+
+
+def test_one_that_has_finished_before_its_component_failed_is_not_made_anew() -> None:
+    given = release("1", {"a": [job("kyma-system"), deployment("d")]})
+    cluster = _run_all_but("Deployment")
+    assert deployer(given, cluster=cluster, timeout=1).deploy()["failed"]
+    assert _goes_on_without_it(cluster)
+
+
+def test_one_that_has_finished_before_a_migration_failed_is_not_made_anew() -> None:
+    class Fails(Migration):
+        """Fails when all is healthy."""
+
+        component = "a"
+        phase = Phase.POST
+        keep = "for tests"
+
+        def check(self, ctx: Context) -> Verdict:
+            done = ctx.cluster.get("v1", "ConfigMap", "other", "kyma-system")
+            return not_needed("it was done") if done else needed("it was not done yet")
+
+        def run(self, ctx: Context) -> None:
+            if not ctx.rehearsal:
+                raise MigrationError("the disk is full; free some space")
+            ctx.cluster.apply(config_map("kyma-system"))
+
+    given = release("1", {"a": [job("kyma-system")]})
+    cluster = healthy_cluster()
+    assert deployer(given, Fails, cluster=cluster).deploy()["failed"]
+    assert _goes_on_without_it(cluster)
+
+
+def test_one_that_has_not_finished_when_its_component_failed_is_not_taken_for_one_that_has() -> None:
+    cluster = _run_all_but("Job")
+    given = release("1", {"a": [job("kyma-system"), deployment("d", "broken")]})
+    assert deployer(given, cluster=cluster).deploy()["failed"]
+    assert not any(entry.finished for entry in read_inventories(cluster)["a"].entries)
 
 
 def test_one_that_is_another_one_runs() -> None:

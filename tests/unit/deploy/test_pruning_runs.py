@@ -33,6 +33,7 @@ from tests.unit.deploy.driver import (
     deployer,
     deployment,
     healthy_cluster,
+    job,
     only_reads,
     release,
 )
@@ -111,6 +112,7 @@ def deletions(someone: Deployer, start: int = 0) -> list[str]:
 
 
 KEEP = config_map("keep", a="1")
+BROKEN = deployment("b", "broken")
 
 
 def test_what_the_release_drops_goes_when_all_is_healthy_and_is_shown_before() -> None:
@@ -219,6 +221,61 @@ def test_what_can_be_in_the_way_of_others_goes_first_whichever_component_has_it(
     assert someone.carry_out(planned)["state"] == "succeeded"
     *first, last = deletions(someone)
     assert (sorted(first), last) == (["guard", api], "server")
+def test_what_a_failed_run_has_made_again_goes() -> None:
+    someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP, config_map("old"), BROKEN]})
+    someone.cluster.delete("v1", "ConfigMap", "old", "kyma-system")
+    assert someone.deploy()["failed"]
+    assert find(someone, "old")
+    someone.materials.given = release("2.10", {"a": [KEEP]})
+    assert someone.deploy()["state"] == "succeeded"
+    assert find(someone, "old") is None
+
+
+def test_what_a_failed_run_has_replaced_goes_with_its_component() -> None:
+    someone = upgraded({"a": [job("setup", "setup:1")]}, {"a": [job("setup", "setup:2"), BROKEN]})
+    before = find(someone, "setup", "Job", "batch/v1")
+    assert someone.deploy()["failed"]
+    replaced = find(someone, "setup", "Job", "batch/v1")
+    assert before
+    assert replaced
+    assert before["metadata"]["uid"] != replaced["metadata"]["uid"]
+    assert someone.delete()["warnings"] == []
+    assert find(someone, "setup", "Job", "batch/v1") is None
+
+
+def test_what_a_cancelled_run_has_replaced_before_it_ended_goes_too() -> None:
+    cancelled: list[bool] = []
+    held_one = held(job("held", "setup:1"))
+    someone = upgraded(
+        {"a": [job("setup", "setup:1"), held_one]},
+        {"a": [job("setup", "setup:2"), held(job("held", "setup:2"))]},
+        grace=0,
+    )
+    someone.cancelled = lambda: bool(cancelled)
+
+    def cancel(_cluster: Any, event: Any) -> None:
+        if event.object["metadata"]["name"] == "setup" and event.type == "ADDED":
+            cancelled.append(True)
+
+    memory(someone).on_write(cancel)
+    assert someone.deploy()["failed"]
+    cancelled.clear()
+    assert someone.states() == {"a": "cancelled"}
+    someone.cluster.patch("batch/v1", "Job", "held", "kyma-system", {"metadata": {"finalizers": None}})
+    assert someone.delete()["warnings"] == []
+    assert find(someone, "setup", "Job", "batch/v1") is None
+
+
+def test_a_failed_run_that_has_made_nothing_anew_writes_its_inventory_once() -> None:
+    someone = upgraded({"a": [KEEP, deployment("b")]}, {"a": [config_map("keep", a="2"), BROKEN]})
+    start = len(memory(someone).requests)
+    assert someone.deploy()["failed"]
+    inventories = [
+        one
+        for one in memory(someone).requests[start:]
+        if one.writes and one.ref and (one.ref.kind, one.ref.name) == ("Inventory", "a")
+    ]
+    assert len(inventories) == 1
 
 
 @pytest.mark.parametrize("times", [2, 8])
