@@ -40,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     remembered_by,
     with_made_anew,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import look_for_makers
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
@@ -205,6 +206,7 @@ class ComponentWork:
         before = place.inventories.get(component.name)
         intent = intended(before, component.entry, component.objects)
         if place.recorded:
+            intent = look_for_makers(place.cluster, intent, place.inventories.values())
             write_inventory(place.cluster, intent)
         self._inventory = intent
         waits = Waits(until_gone=self._until_gone, until_served=self._until_served)

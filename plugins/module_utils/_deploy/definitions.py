@@ -70,6 +70,7 @@ _INVENTORY_ENTRY = _object(
     intent=_STRING,
     dropped=_BOOLEAN,
     finished=_STRING,
+    madeBy=_STRING,
     ceded=_STRINGS,
     added=_STRINGS,
 )

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
     Cluster,
     Object,
     Ref,
@@ -23,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     kinds_of_crd,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import is_of_others
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import KEPT, LEFT, Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
     GRANT_LABEL,
@@ -62,7 +61,7 @@ class Inhabitants:
     def spare(self, entry: Entry, live: Object) -> Fate | None:
         """What to do with an object instead of deleting it; None if it may go."""
         ref = entry.ref
-        if ref[:2] == NAMESPACE and was_made_by_others(live):
+        if ref[:2] == NAMESPACE and is_of_others(entry, live):
             return Fate(LEFT, f"{ref}: it was there before the release, so it stays")
         if self._forced(ref):
             return None
@@ -103,7 +102,7 @@ class Inhabitants:
         except Forbidden:
             # Told as a right that is missing.
             return False
-        return live is not None and not was_made_by_others(live)
+        return live is not None and not is_of_others(namespace, live)
 
     def resources(self, definition: Entry) -> list[Object]:
         """The metadata of all custom resources of a definition."""
@@ -147,15 +146,6 @@ def _counts(obj: Object) -> bool:
         or _TOKEN_OF in (meta.get("annotations") or {})
         or (obj["kind"] in ("Role", "RoleBinding") and GRANT_LABEL in (meta.get("labels") or {}))
     )
-
-
-def was_made_by_others(live: Object) -> bool:
-    """Whether an object was there before we first applied it, by its ``managedFields``."""
-    meta: dict[str, Any] = live["metadata"]
-    managers = [one for one in meta.get("managedFields") or () if not one.get("subresource")]
-    made = meta.get("creationTimestamp")
-    first = {one.get("manager") for one in managers if one.get("time") == made}
-    return bool(first) and FIELD_MANAGER not in first
 
 
 def listed(refs: Iterable[Ref]) -> str:

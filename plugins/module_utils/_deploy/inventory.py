@@ -32,6 +32,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 Held = tuple[tuple[str, ...], tuple[str, ...]]
 """What others hold of an object: what was ceded, and what was added."""
 
+US, OTHERS = "us", "others"
+"""Who has made a namespace."""
+
 FOUNDATION = "foundation"
 """The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
 
@@ -53,6 +56,8 @@ class Entry:
         ceded: fields that were left to others, each with its holder, so that they are told only once.
         added: fields that others have added, each with its holder.
         finished: of a Job that has finished and removes itself: a hash of what it was to be.
+        made_by: of a Namespace: ``us``, or ``others`` if it was there before we applied it; empty where an
+            older version of this collection has applied it, which did not note that.
     """
 
     api_version: str
@@ -67,6 +72,7 @@ class Entry:
     ceded: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     finished: str = ""
+    made_by: str = ""
 
 
 class KeptPart(NamedTuple):
@@ -325,6 +331,8 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
     """The entry of an object as it is now, with what others hold of it."""
     ceded, added = held
     now = entry_of(obj)
+    # What has taken the place of a namespace since it was noted is nothing that we have made.
+    anew = bool(entry.made_by and entry.uid) and now.uid != entry.uid
     return replace(
         now,
         api_version=entry.api_version,
@@ -333,6 +341,7 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
         ceded=ceded,
         added=added,
         finished=entry.finished,
+        made_by=OTHERS if anew else entry.made_by,
     )
 
 

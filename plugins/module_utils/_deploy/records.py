@@ -205,6 +205,7 @@ def entry_to(entry: Entry) -> dict[str, Any]:
         "ceded": list(entry.ceded),
         "added": list(entry.added),
         "finished": entry.finished,
+        "madeBy": entry.made_by,
     }
     return {key: value for key, value in fields.items() if value}
 
@@ -225,4 +226,5 @@ def entry_from(entry: Mapping[str, Any]) -> Entry:
         ceded=tuple(entry.get("ceded") or ()),
         added=tuple(entry.get("added") or ()),
         finished=entry.get("finished", ""),
+        made_by=entry.get("madeBy", ""),
     )
