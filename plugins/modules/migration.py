@@ -82,7 +82,8 @@ options:
     type: str
   force:
     description:
-      - With O(state=undone), overwrite what was changed since.
+      - With O(state=undone), overwrite what was changed since, and delete namespaces and definitions that a
+        migration made with all that lives in them by now.
     type: bool
     default: false
 notes:

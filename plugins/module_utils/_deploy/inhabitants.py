@@ -65,13 +65,18 @@ class Inhabitants:
             return Fate(LEFT, f"{ref}: it was there before the release, so it stays")
         if self._forced(ref):
             return None
-        if ref[:2] == CRD:
+        told = self.told_of(entry)
+        return Fate(KEPT, f"{ref}: it stays, as {told}") if told else None
+
+    def told_of(self, entry: Entry) -> str:
+        """What would go with an object, in words; empty where nothing would."""
+        if entry.ref[:2] == CRD:
             found = [ref_of(obj) for obj in self.resources(entry)]
-            return Fate(KEPT, f"{ref}: it stays, as these live: {listed(found)}") if found else None
-        if ref[:2] == NAMESPACE:
-            found = self.contents(ref.name)
-            return Fate(KEPT, f"{ref}: it stays, as this lives in it: {listed(found)}") if found else None
-        return None
+            return f"these live: {listed(found)}" if found else ""
+        if entry.ref[:2] == NAMESPACE:
+            found = self.contents(entry.ref.name)
+            return f"this lives in it: {listed(found)}" if found else ""
+        return ""
 
     def rights(self, entry: Entry) -> set[Right]:
         """What :meth:`spare` and :meth:`resources` take for an object, and deleting those if that is forced.
@@ -82,8 +87,22 @@ class Inhabitants:
         ref, forced = entry.ref, self._forced(entry.ref)
         if ref[:2] == CRD:
             plural, _dot, group = ref.name.partition(".")
-            return {Right(verb, group, plural) for verb in ("list", *(["get", "delete"] if forced else []))}
+            forcing = {Right(verb, group, plural) for verb in ("get", "delete")} if forced else set()
+            return self.looking_rights(ref) | forcing
         if ref[:2] != NAMESPACE or forced or not self._is_released(entry):
+            return set()
+        return self.looking_rights(ref)
+
+    def looking_rights(self, ref: Ref) -> set[Right]:
+        """What :meth:`told_of` takes for an object.
+
+        Raises:
+            ClusterError: the server does not answer.
+        """
+        if ref[:2] == CRD:
+            plural, _dot, group = ref.name.partition(".")
+            return {Right("list", group, plural)}
+        if ref[:2] != NAMESPACE:
             return set()
         served = self._cluster.resource
         try:

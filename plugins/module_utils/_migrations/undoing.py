@@ -63,6 +63,7 @@ def undo(
     sleep: Callable[[float], None] = time.sleep,
     tell: Callable[[UndoneObject], None] = lambda _one: None,
     cancelled: Callable[[], bool] = lambda: False,
+    inhabited: Callable[[Object], str] = lambda _live: "",
 ) -> UndoReport:
     """Undo what was written: what a migration changed goes back where it still is as it was written.
 
@@ -76,10 +77,13 @@ def undo(
         sleep: waits that many seconds.
         tell: called with each object once it is done.
         cancelled: whether to stop; asked before each object.
+        inhabited: why an object that is to be deleted stays unless that is forced, or empty: what would go
+            with it.
     """
     done: list[UndoneObject] = []
     for ref, written in _by_object(entries):
-        restoration = _Restoration(cluster, ref, written, force=force, sleep=sleep)
+        stays = (lambda _live: "") if force else inhabited
+        restoration = _Restoration(cluster, ref, written, force=force, sleep=sleep, inhabited=stays)
         one = restoration.left("it was cancelled before") if cancelled() else restoration.through()
         tell(one)
         done.append(one)
@@ -115,12 +119,14 @@ class _Restoration:
         *,
         force: bool,
         sleep: Callable[[float], None],
+        inhabited: Callable[[Object], str],
     ) -> None:
         self._cluster = cluster
         self._ref = ref
         self._entries = entries
         self._force = force
         self._sleep = sleep
+        self._inhabited = inhabited
         self._redactor = Redactor()
         for entry in entries:
             for obj in (entry.before, entry.after):
@@ -169,12 +175,14 @@ class _Restoration:
         after, found = self._decide(before, served)
         if after == before:
             return self._unchanged(found)
-        if after.content is None:
-            self._delete(served, live or {})
-            return self._result(DELETED, replace(found, fields=[]))
         if live is None:
-            self._create(served, after.content)
+            self._create(served, after.content or {})
             return self._result(RECREATED, replace(found, fields=[]))
+        if after.content is None:
+            if why := self._inhabited(live):
+                return self._staying(found, why)
+            self._delete(served, live)
+            return self._result(DELETED, replace(found, fields=[]))
         return self._patch(served, live, before, after, found)
 
     def _writes_status(self) -> bool:
@@ -214,6 +222,9 @@ class _Restoration:
             return self._result(CHANGED_SINCE, replace(found, fields=[]))
         return self._result(AS_BEFORE, replace(found, fields=[]))
 
+    def _staying(self, found: _Findings, why: str) -> UndoneObject:
+        return self._result(CHANGED_SINCE, replace(found, fields=[], taken=[]), reason=why)
+
     def _delete(self, served: Served, live: Object) -> None:
         meta = live["metadata"]
         self._cluster.delete(
@@ -241,6 +252,8 @@ class _Restoration:
         except Invalid:
             if not after.made_anew:
                 return self._in_portions(served, before, found)
+        if why := self._inhabited(live):
+            return self._staying(found, why)
         # It was replaced, and what was before can't be had by a change.
         self._delete(served, live)
         self._wait_until_gone(served)

@@ -38,7 +38,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
-from tests.unit.deploy.driver import Deployer, config_map, deployer, only_reads, release, slow_clock
+from tests.unit.deploy.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    only_reads,
+    release,
+    slow_clock,
+)
+from tests.unit.deploy.test_preflight import limited
 from tests.unit.deploy.test_verdicts import GrowsVolumes, kyma, memory, seeded
 
 CANARY = "canary-3f9d"
@@ -227,6 +237,92 @@ def test_of_a_component() -> None:
     someone = migrated()
     assert undone(someone, component="monitoring")["undone"] == []
     assert undone(someone, component="logging")["changed"]
+
+
+class MakesPlaces(Migration):
+    """There is a namespace for shops, and they are defined."""
+
+    component = GLOBAL
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        there = ctx.cluster.get("v1", "Namespace", "shop")
+        return not_needed("there it is") if there else needed("there is none")
+
+    def run(self, ctx: Context) -> None:
+        ctx.cluster.apply(crd("Shop"))
+        ctx.cluster.apply(SHOP)
+        ctx.cluster.apply(in_shop(config_map("settings")))
+
+
+SHOP: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+PLACES = ("global/makes-places",)
+
+
+def in_shop(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": "shop"}}
+
+
+def places(someone: Deployer) -> list[str]:
+    definition = crd("Shop")
+    found = (
+        someone.cluster.get("v1", "Namespace", "shop"),
+        someone.cluster.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]),
+    )
+    return [one["kind"] for one in found if one]
+
+
+def test_a_namespace_and_a_definition_that_nobody_else_uses_go() -> None:
+    someone = migrated(MakesPlaces)
+    assert places(someone) == ["Namespace", "CustomResourceDefinition"]
+    with only_reads(memory(someone)):
+        rehearsed = undone(someone, check_mode=True, ids=PLACES)
+    assert not rehearsed["warnings"]
+    result = undone(someone, ids=PLACES)
+    assert [one["state"] for one in result["undone"][0]["objects"]] == ["deleted"] * 3
+    assert places(someone) == []
+
+
+def test_a_namespace_and_a_definition_that_others_use_stay_unless_forced() -> None:
+    someone = migrated(MakesPlaces)
+    people = memory(someone).with_field_manager("kubectl-create")
+    people.create(in_shop(config_map("orders")))
+    people.create(in_shop(custom("Shop", "theirs")))
+    rehearsed = undone(someone, check_mode=True, ids=PLACES)
+    result = undone(someone, ids=PLACES)
+    told = [
+        "global/makes-places: Namespace shop: stays, as it was changed since:"
+        " this lives in it: ConfigMap shop/orders, Shop shop/theirs",
+        "global/makes-places: CustomResourceDefinition shops.example.com: stays, as it was changed since:"
+        " these live: Shop shop/theirs",
+    ]
+    assert result["warnings"] == rehearsed["warnings"] == told
+    assert (result["undone"][0]["state"], result.get("failed", False)) == ("partly", False)
+    assert places(someone) == ["Namespace", "CustomResourceDefinition"]
+    with only_reads(memory(someone)):
+        assert undone(someone, ids=PLACES)["warnings"] == told
+    assert undone(someone, ids=PLACES, force=True)["undone"][0]["state"] == "undone"
+    assert places(someone) == []
+
+
+def test_who_may_not_look_what_lives_there_is_told_before_anything_is_undone() -> None:
+    someone = migrated(MakesPlaces)
+    limited(someone, ("list", "configmaps"), ("list", "shops"))
+    refused = undone(someone, ids=PLACES)
+    assert refused["failed"]
+    assert "nothing was written: " in refused["msg"]
+    assert "list configmaps in shop" in refused["msg"]
+    assert "list shops.example.com in the whole cluster" in refused["msg"]
+    assert undone(someone, ids=PLACES, force=True)["undone"][0]["state"] == "undone"
+
+
+def test_deleting_everything_undoes_no_namespace_that_others_use() -> None:
+    someone = migrated(MakesPlaces)
+    memory(someone).with_field_manager("kubectl-create").create(in_shop(config_map("orders")))
+    deleted = someone.delete(undo_migrations=True)
+    assert places(someone) == ["Namespace"]
+    assert "this lives in it: ConfigMap shop/orders" in deleted["warnings"][0]
 
 
 def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:

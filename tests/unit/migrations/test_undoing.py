@@ -363,6 +363,19 @@ def test_a_stateful_set_that_came_back_with_its_component_is_reported() -> None:
     assert one.kept == ("spec.volumeClaimTemplates",)
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_what_would_take_others_along_is_not_replaced_unless_forced(force: bool) -> None:
+    scene = Scene(stateful_set("10Gi"))
+    scene.migrating.delete("apps/v1", "StatefulSet", "logging-loki", "kyma-system", propagation="Orphan")
+    scene.migrating.create(stateful_set("30Gi"))
+    [one] = undo(
+        scene.live, scene.journal.entries, force=force, inhabited=lambda live: f"these live in {live['kind']}"
+    ).objects
+    told = ("recreated", "") if force else ("changed_since", "these live in StatefulSet")
+    assert (one.state, one.reason) == told
+    assert bool(one.entries) == force
+
+
 def test_newest_first_also_over_several_migrations() -> None:
     scene = Scene(config_map("a", x="1"))
     patch_data(scene.migrating, x="2")

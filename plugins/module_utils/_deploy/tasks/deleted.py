@@ -74,6 +74,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     writing,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import sparing_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
@@ -250,6 +251,7 @@ class _Deletion:
             found |= self._inhabitants.rights(entry)
         if self._task.params["undo_migrations"]:
             found |= undo_rights(self._migrated, self._cluster.resource)
+            found |= sparing_rights(self._cluster, self._migrated)
         return found
 
     def _announce(self) -> None:

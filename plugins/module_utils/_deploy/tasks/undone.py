@@ -43,6 +43,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import (
+    inhabitants_told,
+    sparing_rights,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
     UndoneMigration,
     keep_undone,
@@ -94,6 +98,8 @@ def _undone(task: Task) -> Result:
     still = [one for one in journal if not one.undone_at]
     if still:
         needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
+        if not params["force"]:
+            needed |= sparing_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")
     undoing = Undoing(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
@@ -177,7 +183,14 @@ class Undoing:
         at, by = timestamp(), who()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
         tell = (lambda _one: None) if overlay else self._tell
-        report = undo(cluster, still, force=self._force, tell=tell, cancelled=self._task.cancelled)
+        report = undo(
+            cluster,
+            still,
+            force=self._force,
+            tell=tell,
+            cancelled=self._task.cancelled,
+            inhabited=inhabitants_told(cluster),
+        )
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
         if overlay is None:
