@@ -96,7 +96,7 @@ def apply_object(
     cluster: Cluster,
     intent: Object,
     policy: Policy,
-    wait_until_gone: Callable[[str, Ref], None],
+    wait_until_gone: Callable[[Object], None],
     known: Known = NOTHING_KNOWN,
 ) -> Applied:
     """Bring one object into the cluster as it is to be.
@@ -109,7 +109,7 @@ def apply_object(
         cluster: live or an overlay.
         intent: the complete object.
         policy: what the user allows.
-        wait_until_gone: waits until an object (apiVersion, ref) no longer exists, before it is made anew.
+        wait_until_gone: waits until an object that was deleted no longer exists, before it is made anew.
         known: what is known of it.
 
     Raises:
@@ -195,14 +195,14 @@ def _replace(
     cluster: Cluster,
     intent: Object,
     policy: Policy,
-    wait_until_gone: Callable[[str, Ref], None],
+    wait_until_gone: Callable[[Object], None],
     *,
     scaled: bool,
 ) -> Applied:
     ref = ref_of(intent)
     deleted = _delete(cluster, intent)
     if deleted is not None:
-        wait_until_gone(intent["apiVersion"], ref)
+        wait_until_gone(deleted)
         if scaled:
             intent = keeping_replicas(intent, deleted)
     made = _apply(cluster, intent, policy)

@@ -52,11 +52,11 @@ class Waits:
     """How to wait in between; a rehearsal waits for nothing.
 
     Attributes:
-        until_gone: for an object (apiVersion, ref) that was deleted.
+        until_gone: for an object that was deleted, as it was then.
         until_served: for the kinds of the CRDs that were applied; raises ClusterError where one isn't.
     """
 
-    until_gone: Callable[[str, Ref], None] = lambda _api_version, _ref: None
+    until_gone: Callable[[Object], None] = lambda _deleted: None
     until_served: Callable[[Sequence[Object]], None] = lambda _crds: None
 
 

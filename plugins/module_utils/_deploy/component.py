@@ -258,11 +258,11 @@ class ComponentWork:
         known = {ref.namespace for ref in self._known} | {ref.name for ref in refs if is_a(ref, NAMESPACE)}
         return (self._place.namespaces & {ref.namespace for ref in refs}) - known
 
-    def _until_gone(self, api_version: str, ref: Ref) -> None:
-        place = self._place
+    def _until_gone(self, deleted: Object) -> None:
+        place, ref = self._place, ref_of(deleted)
         result = wait_until_gone(
             place.cluster,
-            [(api_version, ref)],
+            [deleted],
             deadline=self._deadline,
             cancelled=place.out_of_grace,
             watcher=place.watcher,

@@ -219,10 +219,10 @@ def _see_them_go(terms: Terms, asked: Sequence[Entry], removal: Removal) -> None
     if not asked:
         return
     live = read_metadata(terms.cluster, [Inventory("", entries=tuple(asked))])
-    there = [one for one in asked if (found := live.get(one.ref)) and found["metadata"]["uid"] == one.uid]
+    there = [found for one in asked if (found := live.get(one.ref)) and found["metadata"]["uid"] == one.uid]
     result = wait_until_gone(
         terms.cluster,
-        [(entry.api_version, entry.ref) for entry in there],
+        there,
         deadline=terms.deadline,
         cancelled=terms.cancelled,
         on_change=terms.on_change,

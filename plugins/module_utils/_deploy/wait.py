@@ -148,23 +148,29 @@ def wait_until_healthy(
 
 def wait_until_gone(
     cluster: Cluster,
-    refs: Sequence[tuple[str, Ref]],
+    deleted: Sequence[Object],
     *,
     deadline: float,
     cancelled: Callable[[], bool],
     on_change: OnChange | None = None,
     watcher: Watcher | None = None,
 ) -> WaitResult:
-    """Wait until none of the objects that are there now is there any longer.
+    """Wait until none of these very objects is there any longer.
 
     Costs one read per object, and a watch only for what lives on. An object of the same name that somebody
-    else creates meanwhile is another one. Arguments, result and errors as of :func:`wait_until_healthy`.
+    has created since is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
+
+    Args:
+        cluster: the cluster.
+        deleted: the objects, or their metadata alone, as they were when they were deleted.
+        deadline, cancelled, on_change, watcher: as there.
     """
     wards = {}
-    for api_version, ref in refs:
+    for one in deleted:
+        api_version, ref = one["apiVersion"], ref_of(one)
         obj = cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
         if obj is not None:
-            judge = _judge_of_absence(obj["metadata"].get("uid"))
+            judge = _judge_of_absence(one["metadata"].get("uid"))
             wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
     return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change)
 

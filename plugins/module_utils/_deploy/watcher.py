@@ -127,7 +127,6 @@ class Watcher:
                 final = not passes(error)
                 self._tell(feed, Trouble(error, final))
                 if final:
-                    self._end(feed)
                     return
             else:
                 # A watch that ends at once and shows nothing (a proxy may cut it) must not spin.
@@ -177,16 +176,15 @@ class Watcher:
         with self._lock:
             for follower in feed.followers:
                 follower.inbox.put(trouble)
+            if trouble.final:
+                # Whoever comes later has to begin anew: here nobody would tell them anything.
+                self._feeds.pop(feed.place, None)
 
     def _is_followed(self, feed: _Feed) -> bool:
         with self._lock:
             if not feed.followers:
                 self._feeds.pop(feed.place, None)
             return bool(feed.followers)
-
-    def _end(self, feed: _Feed) -> None:
-        with self._lock:
-            self._feeds.pop(feed.place, None)
 
 
 @dataclass(frozen=True)

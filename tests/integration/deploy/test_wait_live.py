@@ -222,13 +222,12 @@ def test_a_quota_fails_after_a_while(
 def test_a_finalizer_keeps_an_object_until_it_lets_go(live_cluster: LiveCluster, namespace: str) -> None:
     kept = config_map("kept", namespace)
     kept["metadata"]["finalizers"] = ["example.com/keep"]
-    live_cluster.apply(kept)
+    deleted = [live_cluster.apply(kept)]
     live_cluster.delete("v1", "ConfigMap", "kept", namespace)
-    refs = [("v1", ref_of(kept))]
 
     def gone(seconds: float) -> WaitResult:
         deadline = time.monotonic() + seconds
-        return wait_until_gone(live_cluster, refs, deadline=deadline, cancelled=lambda: False)
+        return wait_until_gone(live_cluster, deleted, deadline=deadline, cancelled=lambda: False)
 
     assert "example.com/keep" in gone(0.5).unhealthy[0].health.message
 

@@ -56,7 +56,7 @@ def job(image: str) -> Object:
 
 
 def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> Applied:
-    return apply_object(cluster, obj, policy or Policy(), lambda _api_version, _ref: None)
+    return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None)
 
 
 def read(cluster: MemoryCluster, kind: str = "ConfigMap", name: str = "a") -> Object:
@@ -173,7 +173,7 @@ def known() -> tuple[MemoryCluster, Known]:
 
 
 def apply_known(cluster: MemoryCluster, obj: Object, known: Known, policy: Policy | None = None) -> Applied:
-    return apply_object(cluster, obj, policy or Policy(), lambda _api_version, _ref: None, known)
+    return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None, known)
 
 
 def verbs(cluster: MemoryCluster) -> list[str]:

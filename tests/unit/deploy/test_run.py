@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Invalid,
     Unreachable,
@@ -768,6 +768,24 @@ def test_the_list_of_components_may_give_one_another_timeout() -> None:
 
 
 # What a plan is bound to, and records.
+
+
+def test_what_a_controller_makes_anew_before_we_can_is_not_waited_for() -> None:
+    someone = deployer(release("2.9", {"setup": [job("setup", "busybox:1")]}), timeout=30)
+    assert someone.deploy()["state"] == "succeeded"
+
+    def controller(cluster: Cluster, event: Event) -> None:
+        if event.type == "DELETED" and event.object["kind"] == "Job":
+            again = job("setup", "busybox:1")
+            again["metadata"]["namespace"] = "kyma-system"
+            cluster.with_field_manager("controller").create(again)
+
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster.on_write(controller)
+    someone.materials.given = release("2.10", {"setup": [job("setup", "busybox:2")]})
+    started = time.monotonic()
+    assert someone.deploy()["state"] == "succeeded"
+    assert time.monotonic() - started < 5
 
 
 def test_a_run_does_not_begin_when_the_installation_has_changed_since_the_plan() -> None:

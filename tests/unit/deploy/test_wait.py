@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -29,7 +30,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
     wait_until_gone,
     wait_until_healthy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import (
+    Inbox,
+    Place,
+    Trouble,
+    Watcher,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 LONG = 10.0
@@ -438,6 +444,27 @@ def test_a_watch_that_is_forbidden_is_an_error(stage: Stage) -> None:
         stage.wait([answer])
 
 
+def test_who_comes_when_a_watch_has_just_failed_is_told_so_too(stage: Stage) -> None:
+    (answer,) = stage.applied(deployment("a"))
+    first: Inbox = SimpleQueue()
+    second: Inbox = SimpleQueue()
+
+    class Watched(Watcher):
+        late = False
+
+        def _tell(self, feed: Any, trouble: Trouble) -> None:
+            super()._tell(feed, trouble)
+            if not self.late:
+                self.late = True
+                self.follow(Place("apps/v1", "Deployment", "ns"), [ref_of(answer)], second)
+
+    forbidden = Forbidden("list Deployment in ns", status=403, api_message="not yours")
+    stage.cluster.fail_when(lambda request: request.verb == "list", forbidden)
+    Watched(stage.cluster).follow(Place("apps/v1", "Deployment", "ns"), [ref_of(answer)], first)
+    for inbox in (first, second):
+        assert inbox.get(timeout=LONG) == Trouble(forbidden, final=True)
+
+
 def test_a_claim_waits_for_its_first_pod(stage: Stage) -> None:
     stage.cluster.seed(storage_class("lazy", "WaitForFirstConsumer"), storage_class("eager", "Immediate"))
     lazy = stage.applied(claim("a", "lazy"), claim("b", "lazy"))
@@ -458,10 +485,9 @@ def test_a_storage_class_that_may_not_be_read_is_taken_for_an_eager_one(stage: S
 
 
 def gone(stage: Stage, *objects: Object, seconds: float = LONG) -> WaitResult:
-    refs = [(o["apiVersion"], ref_of(o)) for o in objects]
     deadline = time.monotonic() + seconds
     return wait_until_gone(
-        stage.cluster, refs, deadline=deadline, cancelled=lambda: False, watcher=stage.watcher
+        stage.cluster, objects, deadline=deadline, cancelled=lambda: False, watcher=stage.watcher
     )
 
 
@@ -473,7 +499,7 @@ def test_what_is_gone_costs_one_read(stage: Stage) -> None:
 def test_what_lives_on_is_watched_to_its_end(stage: Stage) -> None:
     kept = deployment("kept")
     kept["metadata"]["finalizers"] = ["example.com/keep"]
-    stage.applied(kept)
+    (kept,) = stage.applied(kept)
     stage.cluster.delete("apps/v1", "Deployment", "kept", "ns")
 
     def let_go() -> None:
@@ -487,19 +513,28 @@ def test_what_lives_on_is_watched_to_its_end(stage: Stage) -> None:
 
 
 def test_another_of_the_same_name_is_another_one(stage: Stage) -> None:
-    stage.applied(deployment("a"))
+    (old,) = stage.applied(deployment("a"))
 
     def replace() -> None:
         stage.cluster.delete("apps/v1", "Deployment", "a", "ns")
         stage.cluster.apply(deployment("a"))
 
     with after(0.2, replace):
-        assert gone(stage, deployment("a")).healthy
+        assert gone(stage, old).healthy
+
+
+def test_what_somebody_has_made_anew_before_the_first_look_is_gone_too(stage: Stage) -> None:
+    (old,) = stage.applied(deployment("a"))
+    stage.cluster.delete("apps/v1", "Deployment", "a", "ns")
+    stage.applied(deployment("a"))
+    with taking(0, NOTICED):
+        assert gone(stage, old).healthy
+    assert stage.cost == {"get": 1}
 
 
 def test_what_nobody_deletes_is_said_so(stage: Stage) -> None:
-    stage.applied(deployment("a"))
-    assert gone(stage, deployment("a"), seconds=0.1).unhealthy[0].health.reason == "NotDeleted"
+    (answer,) = stage.applied(deployment("a"))
+    assert gone(stage, answer, seconds=0.1).unhealthy[0].health.reason == "NotDeleted"
 
 
 def established(cluster: MemoryCluster, *crds: Object, seconds: float = LONG, **more: Any) -> WaitResult:
