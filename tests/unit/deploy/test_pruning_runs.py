@@ -221,6 +221,8 @@ def test_what_can_be_in_the_way_of_others_goes_first_whichever_component_has_it(
     assert someone.carry_out(planned)["state"] == "succeeded"
     *first, last = deletions(someone)
     assert (sorted(first), last) == (["guard", api], "server")
+
+
 def test_what_a_failed_run_has_made_again_goes() -> None:
     someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP, config_map("old"), BROKEN]})
     someone.cluster.delete("v1", "ConfigMap", "old", "kyma-system")
