@@ -103,9 +103,12 @@ class LiveCluster(Cluster):
         if resource is None:
             return None
         action = describe("get", kind, name, namespace)
-        path = path_of(resource, namespace, name)
+
+        def ask(served: Resource) -> Object:
+            return self._transport.request(action, "GET", path_of(served, namespace, name)).json()
+
         try:
-            return self._while_served(resource, lambda: self._transport.request(action, "GET", path).json())
+            return self._while_served(resource, ask)
         except (NotFound, KindNotServed):
             return None
 
@@ -126,13 +129,13 @@ class LiveCluster(Cluster):
         limit = METADATA_PAGE_ITEMS if metadata_only else PAGE_ITEMS
         try:
             return self._while_served(
-                resource, lambda: self._list(resource, namespace, query, limit, metadata_only)
+                resource, lambda served: self._list(served, namespace, query, limit, metadata_only)
             )
         except KindNotServed:
             return Page([], "")
         except Gone:
             # The continue token has run out between two pages: read all at once, which can't.
-            return self._list(resource, namespace, query, 0, metadata_only)
+            return self._list(self._served(api_version, kind), namespace, query, 0, metadata_only)
 
     def _list(
         self,
@@ -171,11 +174,11 @@ class LiveCluster(Cluster):
         ]
         bound = bool(obj["metadata"].get("resourceVersion")) and not dry_run
 
-        def ask() -> Object:
+        def ask(served: Resource) -> Object:
             return self._writing.request(
                 describe("apply", resource.kind, name, namespace),
                 "PATCH",
-                path_of(resource, namespace, name),
+                path_of(served, namespace, name),
                 query=query,
                 body=obj,
                 content_type="application/apply-patch+yaml",
@@ -183,8 +186,10 @@ class LiveCluster(Cluster):
                 repeatable=not bound,
             ).json()
 
-        answer = self._while_served(resource, lambda: self._written(ask, obj) if bound else ask())
-        return self._noted(answer, dry_run)
+        def request(served: Resource) -> Object:
+            return self._written(lambda: ask(served), obj) if bound else ask(served)
+
+        return self._noted(self._while_served(resource, request), dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         resource, namespace, name = self._target(obj)
@@ -194,20 +199,21 @@ class LiveCluster(Cluster):
             ("dryRun", "All" if dry_run else ""),
         ]
 
-        def ask() -> Object:
+        def ask(served: Resource) -> Object:
             return self._writing.request(
                 describe("create", resource.kind, name, namespace),
                 "POST",
-                collection_path(resource, namespace, required=True),
+                collection_path(served, namespace, required=True),
                 query=query,
                 body=obj,
                 repeatable=dry_run,
             ).json()
 
-        # What the server names can't be found again.
-        plain = dry_run or not name
-        answer = self._while_served(resource, lambda: ask() if plain else self._written(ask, obj))
-        return self._noted(answer, dry_run)
+        def request(served: Resource) -> Object:
+            # What the server names can't be found again.
+            return ask(served) if dry_run or not name else self._written(lambda: ask(served), obj)
+
+        return self._noted(self._while_served(resource, request), dry_run)
 
     def patch(
         self,
@@ -228,23 +234,23 @@ class LiveCluster(Cluster):
             ("dryRun", "All" if dry_run else ""),
         ]
 
-        def ask() -> Object:
+        def ask(served: Resource) -> Object:
             return self._writing.request(
                 describe("patch", kind, name, namespace),
                 "PATCH",
-                path_of(resource, namespace, name, subresource),
+                path_of(served, namespace, name, subresource),
                 query=query,
                 body=patch,
                 content_type="application/merge-patch+json" if merge else "application/json-patch+json",
                 repeatable=dry_run,
             ).json()
 
-        def request() -> Object:
+        def request(served: Resource) -> Object:
             # What a JSON patch has made can't be told from what was there; nor is a scale the object itself.
             if dry_run or not isinstance(patch, Mapping) or subresource not in ("", "status"):
-                return ask()
+                return ask(served)
             target = {"apiVersion": api_version, "kind": kind, "name": name, "namespace": namespace}
-            return self._written(ask, patch, target)
+            return self._written(lambda: ask(served), patch, target)
 
         return self._noted(self._while_served(resource, request), dry_run)
 
@@ -435,8 +441,13 @@ class LiveCluster(Cluster):
             self._discovery.expect(answer, SERVING_SECONDS)
         return answer
 
-    def _while_served(self, resource: Resource, request: Callable[[], T]) -> T:
+    def _while_served(self, resource: Resource, request: Callable[[Resource], T]) -> T:
         """Make a request, again if its path isn't there although discovery names its kind.
+
+        Args:
+            resource: of the kind, as it was found.
+            request: makes it; given the resource as it is by then, as a definition may have been made anew
+                with another scope.
 
         Raises:
             KindNotServed: discovery doesn't name it any longer, or the path stays away.
@@ -444,13 +455,15 @@ class LiveCluster(Cluster):
         end = time.monotonic() + SERVING_SECONDS
         while True:
             try:
-                return request()
+                return request(resource)
             except NotFound as error:
                 if not is_missing_path(error):
                     raise
             self._discovery.refresh()
-            if self._awaited(resource.api_version, resource.kind) is None or time.monotonic() >= end:
+            found = self._awaited(resource.api_version, resource.kind)
+            if found is None or time.monotonic() >= end:
                 raise KindNotServed(resource.api_version, resource.kind)
+            resource = found
             time.sleep(SERVING_POLL_SECONDS)
 
 

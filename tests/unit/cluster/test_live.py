@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import live, transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -32,7 +32,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import OnWarning, Transport
 
-from tests.unit.cluster.apiserver import ApiServer, Reply, Script, Seen, discovery_or, serve, status
+from tests.unit.cluster.apiserver import (
+    CORE,
+    ApiServer,
+    Reply,
+    Script,
+    Seen,
+    discovery_or,
+    kind,
+    serve,
+    status,
+)
 
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
 
@@ -227,6 +237,51 @@ def test_a_path_that_is_not_served_yet_is_waited_for() -> None:
     with talking_to(script) as (cluster, server):
         assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
         assert len(asked(server)) == 2
+
+
+WIDGET = {"apiVersion": "g.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "n"}}
+WIDGETS: dict[bool, str] = {False: "/apis/g.io/v1/widgets", True: "/apis/g.io/v1/namespaces/n/widgets"}
+"""The path of Widgets in the namespace n, by whether they are namespaced."""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda cluster: cluster.get("g.io/v1", "Widget", "w", "n"),
+        lambda cluster: cluster.list("g.io/v1", "Widget", "n").items[0],
+        lambda cluster: cluster.apply(WIDGET),
+        lambda cluster: cluster.apply({**WIDGET, "metadata": {**WIDGET["metadata"], "resourceVersion": "1"}}),
+        lambda cluster: cluster.create(WIDGET),
+        lambda cluster: cluster.patch("g.io/v1", "Widget", "w", "n", {"spec": {}}),
+        lambda cluster: cluster.patch("g.io/v1", "Widget", "w", "n", [{"op": "remove", "path": "/spec"}]),
+    ],
+    ids=["get", "list", "apply", "apply to a version", "create", "merge patch", "JSON patch"],
+)
+@pytest.mark.parametrize("namespaced", [True, False])
+def test_a_definition_that_is_made_anew_with_another_scope_is_followed(
+    monkeypatch: pytest.MonkeyPatch, namespaced: bool, work: Callable[[LiveCluster], object]
+) -> None:
+    monkeypatch.setattr(live, "SERVING_SECONDS", 2.0)
+    scope = not namespaced
+
+    def script(request: Seen) -> Reply:
+        if request.path == "/api":
+            return Reply(CORE)
+        if request.path == "/apis":
+            versions = [{"version": "v1", "resources": [kind("widgets", "Widget", namespaced=scope)]}]
+            group = {"metadata": {"name": "g.io"}, "versions": versions}
+            return Reply({"kind": "APIGroupDiscoveryList", "items": [group]})
+        if request.path == WIDGETS[scope]:
+            return Reply(WIDGET if request.method == "POST" else {"items": [WIDGET], "metadata": {}})
+        if request.path == f"{WIDGETS[scope]}/w":
+            return Reply(WIDGET)
+        return Reply(b"404 page not found\n", 404)
+
+    with serve(script) as server:
+        cluster = LiveCluster(Transport(Login(server.url)))
+        assert work(cluster) == WIDGET
+        scope = namespaced
+        assert work(cluster) == WIDGET
 
 
 def test_warnings_are_handed_on() -> None:
