@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
+    CRD,
     AppliedAll,
     Waits,
     apply_objects,
@@ -38,9 +39,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     entry_of,
     intended,
     remembered_by,
+    suspects,
     with_made_anew,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import look_for_makers
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_metadata
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
@@ -92,6 +95,7 @@ class Workplace:
         autoscaled: what autoscalers of the release and of the cluster target.
         defined: the kinds that came with this run, so that no plan could ask the server about them.
         namespaces: those of the release, which may have come with this run as well.
+        standing: of which components the plan has looked only at what has moved; None without a plan.
         applied: is told the name of each component that is applied, healthy or not yet.
     """
 
@@ -111,7 +115,12 @@ class Workplace:
     autoscaled: frozenset[Target] = frozenset()
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
     namespaces: frozenset[str] = frozenset()
+    standing: frozenset[str] | None = None
     applied: Callable[[str], None] = lambda _name: None
+
+    def stands(self, component: DesiredComponent) -> bool:
+        """Whether a component goes on to consist of what was deployed, however it is rendered now."""
+        return component.is_kept and (self.standing is None or component.name in self.standing)
 
 
 class _Stopped(Exception):
@@ -134,6 +143,8 @@ class ComponentWork:
         self._applied = AppliedAll((), ())
         self._known = remembered_by(component.name, place.inventories)
         self._hanging: dict[Ref, str] = {}
+        self._objects = component.objects
+        self._left_alone: list[tuple[str, Ref]] = []
         self._inventory: Inventory | None = None
         self._healthy: frozenset[Ref] = frozenset()
 
@@ -167,7 +178,7 @@ class ComponentWork:
             created=happened.count("created"),
             changed=happened.count("changed"),
             replaced=happened.count("replaced"),
-            objects=len(self._component.objects),
+            objects=len(self._component.refs),
             migrations=tuple(self._migrations),
             warnings=tuple(self._warnings),
             wide=tuple(ref.name for ref in self._applied.wide),
@@ -201,10 +212,13 @@ class ComponentWork:
 
     def _apply(self) -> None:
         place, component = self._place, self._component
-        place.progress(component.name, "applying", f"{len(component.objects)} objects")
-        self._rehearse()
         before = place.inventories.get(component.name)
-        intent = intended(before, component.entry, component.objects)
+        stands = before is not None and place.stands(component)
+        if before and stands and not any(one["wrote"] for one in self._migrations):
+            self._leave_alone(before)
+        place.progress(component.name, "applying", f"{len(self._objects)} objects")
+        self._rehearse()
+        intent = intended(before, component.entry, self._objects, whole=not stands)
         if place.recorded:
             intent = look_for_makers(place.cluster, intent, place.inventories.values())
             write_inventory(place.cluster, intent)
@@ -214,7 +228,7 @@ class ComponentWork:
         try:
             self._applied = apply_objects(
                 place.cluster,
-                component.objects,
+                self._objects,
                 place.policy,
                 waits,
                 known=Known(self._known, place.autoscaled, by_uid=True),
@@ -232,8 +246,21 @@ class ComponentWork:
             raise _Stopped(
                 CANCELLED,
                 f"the run was cancelled, and its grace was used up: {len(self._applied.left)} of"
-                f" {len(component.objects)} objects are not applied, such as {self._applied.left[0]}",
+                f" {len(self._objects)} objects are not applied, such as {self._applied.left[0]}",
             )
+
+    def _leave_alone(self, inventory: Inventory) -> None:
+        """Apply only what has moved, as the plan has it: all else may be rendered to other random values."""
+        policy = self._place.policy
+        live = read_metadata(self._place.cluster, [inventory])
+        moved = suspects(inventory, live, force=policy.force_conflicts, strict=policy.strict_drift)
+        self._objects = [obj for obj in self._component.objects if ref_of(obj) in moved] if moved else []
+        applied = set(map(ref_of, self._objects))
+        self._left_alone = [
+            (entry.api_version, entry.ref)
+            for entry in inventory.entries
+            if entry.ref in live and entry.ref not in applied and not (entry.dropped or entry.finished)
+        ]
 
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
@@ -244,7 +271,7 @@ class ComponentWork:
             late_refusals,
         )
 
-        refusals = late_refusals(self._place.cluster, self._component.objects, self._place.defined, places)
+        refusals = late_refusals(self._place.cluster, self._objects, self._place.defined, places)
         if refusals:
             told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
@@ -284,10 +311,11 @@ class ComponentWork:
     def _wait(self) -> None:
         # Definitions were waited for before the objects of their kinds were applied.
         place = self._place
-        applied = [one for one in self._applied.applied if one.ref.kind != "CustomResourceDefinition"]
+        applied = [one for one in self._applied.applied if one.ref.kind != CRD]
+        left_alone = [one for one in self._left_alone if one[1].kind != CRD]
         result = wait_until_healthy(
             place.cluster,
-            [(one.object["apiVersion"], one.ref) for one in applied],
+            [*((one.object["apiVersion"], one.ref) for one in applied), *left_alone],
             deadline=self._deadline,
             cancelled=place.out_of_grace,
             on_change=self._tell,
@@ -322,7 +350,7 @@ class ComponentWork:
     def _keep_finished(self) -> None:
         """Note which Jobs of a component that failed have done their work: they may remove themselves."""
         if self._inventory is not None and self._healthy:
-            healthy = [obj for obj in self._component.objects if ref_of(obj) in self._healthy]
+            healthy = [obj for obj in self._objects if ref_of(obj) in self._healthy]
             self._keep(with_finished(self._inventory, healthy))
 
     def _keep(self, inventory: Inventory) -> None:
@@ -349,7 +377,7 @@ class ComponentWork:
             source=self._component.source,
             held=self._applied.held,
         )
-        write_inventory(self._place.cluster, with_finished(inventory, self._component.objects))
+        write_inventory(self._place.cluster, with_finished(inventory, self._objects))
 
     def _happened(self, answer: Applied) -> str:
         if answer.replaced:

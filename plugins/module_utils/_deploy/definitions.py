@@ -144,6 +144,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 deadline=_NUMBER,
                 components=_STRINGS,
                 allComponents=_STRINGS,
+                standing=_STRINGS,
                 alone=_STRINGS,
                 kept=_STRING,
                 prune=_STRINGS,

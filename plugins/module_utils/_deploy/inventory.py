@@ -217,11 +217,19 @@ def to_look_at(inventory: Inventory, objects: Iterable[Object], moved: Collectio
     return [obj for obj in objects if (ref := ref_of(obj)) in moved or intents.get(ref) != intent_of(obj)]
 
 
-def intended(before: Inventory | None, component: ComponentEntry, objects: Iterable[Object]) -> Inventory:
+def intended(
+    before: Inventory | None, component: ComponentEntry, objects: Iterable[Object], *, whole: bool = True
+) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
 
     The digest is empty, as the deployment isn't complete; what the release no longer contains is marked. What
     was there before keeps its place: of a large inventory no part takes what is still written in another.
+
+    Args:
+        before: what is remembered.
+        component: what the component list says of it.
+        objects: what is to be applied.
+        whole: whether these are all of its objects; else what it has beside them stays as it is noted.
     """
     known = {entry.ref: entry for entry in before.entries} if before else {}
     wanted = {ref_of(obj): obj for obj in objects}
@@ -230,7 +238,7 @@ def intended(before: Inventory | None, component: ComponentEntry, objects: Itera
     def to_be(entry: Entry) -> Entry:
         obj = wanted.get(entry.ref)
         if obj is None:
-            return replace(entry, dropped=True)
+            return replace(entry, dropped=True) if whole else entry
         return replace(entry, api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)
 
     return replace(

@@ -159,6 +159,10 @@ class MigrationPlan:
         }
 
 
+AS_DEPLOYED = ("drifted", "migrate", "prune")
+"""What is done to components that go on to consist of what was deployed: only what has moved is written."""
+
+
 @dataclass(frozen=True)
 class ComponentPlan:
     """What a deployment would do with one component.

@@ -126,6 +126,20 @@ def test_the_intent_keeps_what_the_release_drops() -> None:
     }
 
 
+def test_the_intent_to_apply_a_part_drops_nothing() -> None:
+    dropped = replace(entry_of(config_map("dropped")), dropped=True)
+    entries = (entry_of(config_map("old")), entry_of(config_map("kept")), dropped)
+    before = Inventory("c", "ns", "1.0", "d", entries)
+    intent = intended(before, ComponentEntry("c", "ns"), [config_map("kept")], whole=False)
+    assert intent.digest == ""
+    assert [(one.ref.name, one.dropped) for one in intent.entries] == [
+        ("old", False),
+        ("kept", False),
+        ("dropped", True),
+    ]
+    assert intent.entries[0] == entries[0]
+
+
 def test_what_was_dropped_stays_as_it_was_noted_until_it_is_pruned() -> None:
     before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")),))
     intent = intended(before, ComponentEntry("c", "ns"), [config_map("new")])

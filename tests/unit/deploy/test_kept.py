@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -296,3 +297,131 @@ def test_nothing_is_kept_without_the_foundation_or_of_what_was_not_completed() -
     assert sources_of({"a": replace(done, source=""), FOUNDATION: base}) == {FOUNDATION: "s"}
     nothing_known = replace(release("2.9", {}), crds=Content(()))
     assert kept_of(nothing_known, {}, {}) == {}
+
+
+TURNS = itertools.count(1)
+
+
+def rendering(someone: Deployer, make: Callable[[str], Release]) -> Deployer:
+    """The same with a release that each plan renders to other random values, from the same source."""
+    source = make("any")
+
+    def render(task: str) -> None:
+        if task == "plan":
+            now = make(f"v{next(TURNS)}")
+            content = {
+                name: replace(one, source=source.content[name].source) for name, one in now.content.items()
+            }
+            someone.materials.given = replace(now, digest=source.digest, content=content)
+
+    someone.before = render
+    return someone
+
+
+def changes(planned: Result, component: str) -> list[tuple[str, str]]:
+    [found] = [one for one in planned["plan"]["components"] if one["name"] == component]
+    return [(one["action"], one["name"]) for one in found["changes"]]
+
+
+def written(someone: Deployer, start: int) -> list[str]:
+    """What was applied or deleted in earnest, but for our records."""
+    assert isinstance(someone.cluster, MemoryCluster)
+    return [
+        f"{one.verb} {one.ref.name}"
+        for one in someone.cluster.requests[start:]
+        if one.writes and one.ref and one.ref.kind in ("ConfigMap", "Secret", "Deployment")
+    ]
+
+
+def config_maps(someone: Deployer) -> set[str]:
+    return {one["metadata"]["name"] for one in someone.cluster.list("v1", "ConfigMap", "kyma-system").items}
+
+
+def test_a_run_writes_only_what_has_moved_however_the_rest_is_rendered_now() -> None:
+    def make(value: str) -> Release:
+        return release("2.9", {"app": [config_map("settings", level="info"), secret("login", key=value)]})
+
+    someone = rendering(deployer(make("any")), make)
+    assert someone.deploy()["state"] == "succeeded"
+    before = someone.cluster.get("v1", "Secret", "login", "kyma-system")
+    edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+    planned = someone.plan()
+    assert changes(planned, "app") == [("change", "settings")]
+    assert isinstance(someone.cluster, MemoryCluster)
+    start = len(someone.cluster.requests)
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert set(written(someone, start)) == {"apply settings"}
+    assert someone.cluster.get("v1", "Secret", "login", "kyma-system") == before
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_what_has_a_random_name_outlives_the_drift_of_something_else() -> None:
+    def make(value: str) -> Release:
+        return release("2.9", {"app": [config_map("settings", level="info"), config_map(f"app-{value}")]})
+
+    someone = rendering(deployer(make("any")), make)
+    assert someone.deploy()["state"] == "succeeded"
+    before = config_maps(someone)
+    edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+    assert someone.deploy()["state"] == "succeeded"
+    assert not someone.deploy()["plan"]["needed"]
+    assert config_maps(someone) == before
+
+
+def test_what_has_a_random_name_outlives_a_migration_of_its_component() -> None:
+    def make(value: str) -> Release:
+        return release("2.9", {"app": [config_map("settings"), config_map(f"app-{value}")]})
+
+    someone = rendering(deployer(make("any")), make)
+    assert someone.deploy()["state"] == "succeeded"
+    before = config_maps(someone)
+    someone.materials.classes = (writes_config_map("app", Phase.PRE, "made"),)
+    assert someone.deploy()["state"] == "succeeded"
+    assert config_maps(someone) == before
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_what_is_left_to_prune_takes_along_nothing_that_has_a_random_name() -> None:
+    def make(version: str, image: str, *more: Object) -> Callable[[str], Release]:
+        return lambda value: release(
+            version, {"app": [config_map(f"app-{value}"), *more], "web": [deployment("web", image)]}
+        )
+
+    first = make("2.9", "nginx:1", config_map("old"))
+    someone = rendering(deployer(first("any")), first)
+    assert someone.deploy()["state"] == "succeeded"
+    assert rendering(someone, make("2.10", "broken")).deploy()["failed"]
+    before = config_maps(someone)
+    planned = rendering(someone, make("2.10", "nginx:2")).plan()
+    told = changes(planned, "app")
+    assert {action for action, _name in told} == {"delete"}
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert config_maps(someone) == before - {name for _action, name in told}
+    assert len(config_maps(someone)) == 1
+
+
+def test_what_is_not_applied_is_waited_for_all_the_same() -> None:
+    someone = deployed(release("2.9", {"app": [config_map("settings", level="info"), deployment("app")]}))
+    stuck = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}
+    status = {"status": {"conditions": [stuck], "availableReplicas": 0}}
+    someone.cluster.patch("apps/v1", "Deployment", "app", "kyma-system", status, subresource="status")
+    edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
+    planned = someone.plan()
+    assert changes(planned, "app") == [("change", "settings")]
+    assert someone.carry_out(planned)["failed"]
+    assert someone.states() == {"app": "failed"}
+
+
+def test_what_the_plan_has_looked_at_as_a_whole_is_applied_as_a_whole() -> None:
+    """The autoscaler is there, and nothing new any more, when the component's turn comes."""
+    before: Entries = {
+        "scaler": (entry("scaler", prerequisite=True), [config_map("scaler")]),
+        "app": [deployment("app", replicas=2)],
+    }
+    someone = deployed(release("2.9", before))
+    scaler = (entry("scaler", prerequisite=True), [config_map("scaler"), autoscaler("app", "app")])
+    someone.materials.given = release("2.9", {**before, "scaler": scaler})
+    assert isinstance(someone.cluster, MemoryCluster)
+    start = len(someone.cluster.requests)
+    assert someone.deploy()["state"] == "succeeded"
+    assert "apply app" in written(someone, start)

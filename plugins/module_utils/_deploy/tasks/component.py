@@ -114,6 +114,7 @@ class _Deployment:
             recorded=recorded,
             defined=self._defined(),
             namespaces=self._namespaces(),
+            standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
             autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
             applied=self._note_applied,
         )

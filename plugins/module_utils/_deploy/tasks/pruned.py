@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_inventories,
     scope_of,
@@ -123,11 +123,12 @@ class _Pruning:
         params = task.params
         self._task = task
         self._allowed: list[str] = params["prune_allow"]
-        release = task.materials.release()
-        desired = desired_of(release, scope_of(task.cluster))
-        self._in_release = desired.components.keys()
         self._inventories = read_inventories(task.cluster)
-        wanted = {ref_of(obj) for component in desired.components.values() for obj in component.objects}
+        # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
+        release, kept = read_release(task.materials, self._inventories)
+        desired = desired_of(release, scope_of(task.cluster), kept)
+        self._in_release = desired.components.keys()
+        wanted = {ref for component in desired.components.values() for ref in component.refs}
         self._dropped = no_longer_wanted(self._inventories.values(), wanted, params["names"])
         self._names = [name for name in params["names"] if name in self._inventories]
         self._seconds = dict.fromkeys(self._names, 0.0)

@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import PRUNE, global_phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import AS_DEPLOYED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     create_run,
     new_run_name,
@@ -98,6 +99,7 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         "startedAt": timestamp(),
         "deadline": task.params["deadline"],
         "components": taking_part,
+        "standing": [c["name"] for c in plan["components"] if c["action"] in AS_DEPLOYED],
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
