@@ -114,10 +114,13 @@ class WriteTerms:
         seconds_left: how long a write that begins now may take, by a clock that runs during suspend. A write
             without time is not sent.
         authorization: as whom to write; None as who we are.
+        more_to_come: whether somebody is getting more time, so that a write without time waits for it. It may
+            raise what such a write ends with where no more will ever come.
     """
 
     seconds_left: Callable[[], float]
     authorization: Authorization | None = None
+    more_to_come: Callable[[], bool] = lambda: False
 
 
 class Cluster(ABC):

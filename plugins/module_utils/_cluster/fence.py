@@ -23,9 +23,11 @@ class Holding(Protocol):
 
     Attributes:
         is_over: whether nothing is left to do under it.
+        cancelled: whether what works under it is to stop, as far as that is known without asking anybody.
     """
 
     is_over: bool
+    cancelled: Callable[[], bool]
 
     @property
     def lost(self) -> str:

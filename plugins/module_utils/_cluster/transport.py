@@ -56,6 +56,8 @@ NOT_YET_KNOWN = frozenset({401, 403})
 """What it answers until then; it has not acted."""
 SHORTEST_SECONDS = 1.0
 """What is left of less time than this is not enough for a request."""
+TIME_POLL_SECONDS = 0.2
+"""How often a request without time looks whether there is some."""
 USER_AGENT = "kyma-lifecycle"
 WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
 
@@ -93,7 +95,7 @@ class Transport:
         retry: bounds of one request's attempts.
         patient: wait for a server that has not answered this process yet: it is known to be there.
         sleep: waits so many seconds.
-        seconds_left: how long a request that begins now may take, where that is limited.
+        terms: how long a request that begins now may take, where that is limited.
 
     Attributes:
         requests: how many HTTP requests were sent, by method, counting every attempt.
@@ -108,7 +110,7 @@ class Transport:
         retry: RetryPolicy | None = None,
         patient: bool = False,
         sleep: Callable[[float], None] = time.sleep,
-        seconds_left: Callable[[], float] | None = None,
+        terms: WriteTerms | None = None,
     ) -> None:
         self.login = login
         self.requests: Counter[str] = Counter()
@@ -118,7 +120,7 @@ class Transport:
         self._away_since: float | None = None
         self._back_since = -math.inf
         self._sleep = sleep
-        self._seconds_left = seconds_left
+        self._terms = terms
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
 
@@ -146,7 +148,7 @@ class Transport:
             retry=self.retry_policy,
             patient=self._patient,
             sleep=self._sleep,
-            seconds_left=terms.seconds_left,
+            terms=terms,
         )
         other.requests = self.requests
         if (login.cert_file, login.cert_data) == (self.login.cert_file, self.login.cert_data):
@@ -181,6 +183,7 @@ class Transport:
         Raises:
             ApiError: the server says no.
             Unreachable: no answer came, not at another attempt either.
+            ClusterError: there was no time left for it, and no more will come.
             Unconfigured: the server's certificate is not to be trusted, or ours can't be read.
         """
         response = self._attempts(action, method, path, query, body, content_type, accept, repeatable, None)
@@ -278,22 +281,22 @@ class Transport:
         )
         while True:
             attempt += 1
-            # First, as a login may take longer than there is time left to write.
-            identity = self.identity(refused)
-            limit = stream_seconds or READ_SECONDS
-            bounds: list[tuple[str, str]] = []
-            if self._seconds_left is not None:
-                limit = min(limit, self._seconds_left())
-                if limit < SHORTEST_SECONDS:
-                    raise failure
-                bounds = [("timeout", f"{int(limit)}s")]
-            timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, limit), read=limit)
-            self.count(method)
             retry_after = None
             try:
                 all_headers = urllib3.HTTPHeaderDict(headers)
-                for name, value in identity:
+                for name, value in self.identity(refused):
                     all_headers.add(name, value)
+                # Only now, as a login may take its time.
+                limit = stream_seconds or READ_SECONDS
+                bounds: list[tuple[str, str]] = []
+                if self._terms is not None:
+                    limit = min(limit, self._terms.seconds_left())
+                    if limit < SHORTEST_SECONDS:
+                        self._await_time(self._terms, started, failure)
+                        continue
+                    bounds = [("timeout", f"{int(limit)}s")]
+                timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, limit), read=limit)
+                self.count(method)
                 response = pool.request(
                     method,
                     self.url(path, [*query, *bounds]),
@@ -351,6 +354,20 @@ class Transport:
             if wait is None:
                 raise failure
             self._sleep(wait)
+
+    def _await_time(self, terms: WriteTerms, started: float, failure: ClusterError) -> None:
+        """Wait for time, of which there is none: a server that is away keeps anybody from getting more, too.
+
+        Raises:
+            ClusterError: ``failure``, where nobody is getting any or it takes too long; or what the terms
+                raise where there will be none.
+        """
+        while True:
+            if not terms.more_to_come() or time.monotonic() - started > self.retry_policy.limit:
+                raise failure
+            self._sleep(TIME_POLL_SECONDS)
+            if terms.seconds_left() >= SHORTEST_SECONDS:
+                return
 
     def _note_answer(self) -> None:
         since = self._away_since

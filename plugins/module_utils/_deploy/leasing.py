@@ -243,6 +243,7 @@ class Acquisition:
 
     def _won(self, tenure: Tenure, seen: Sighting, is_first: bool) -> Won:
         fence, token = self._raised or Raised(Fence())
+        tenure.cancelled = self._cancelled
         taken_over = bool(seen.lease.holder)
         # Where there is no lease it may have been deleted while somebody had it.
         if taken_over or not seen.lease.uid:

@@ -62,7 +62,7 @@ class _OwnLease:
     """The lease, from the first write on.
 
     Attributes:
-        is_over: see :class:`~.fence.Holding`.
+        is_over, cancelled: see :class:`~.fence.Holding`.
         is_outdated: whether nothing that was read before counts any more.
     """
 
@@ -70,6 +70,7 @@ class _OwnLease:
         self, task: Task, run: str, rights: Callable[[], Collection[Right]] | None, stack: ExitStack
     ) -> None:
         self.is_over = False
+        self.cancelled = task.cancelled
         self.is_outdated = False
         self._task = task
         self._run = run
@@ -116,6 +117,8 @@ class _OwnLease:
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
         won = acquire(task, self._run, self._rights() if self._rights else (), look_before(task))
+        # Who wants it to stop may become known only later.
+        won.tenure.cancelled = lambda: self.cancelled()
         self._stack.callback(give_up, task, won)
         self._stack.enter_context(won.tenure.renewed())
         told = told_of(won.fence) if self._rights else ""

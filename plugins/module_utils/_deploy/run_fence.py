@@ -101,7 +101,9 @@ class RunToken:
         self._header = ""
         self._renew_at = 0.0
         self._lock = threading.Lock()
-        self.writing = cluster.writing_on(WriteTerms(self._seconds_left, self.authorization))
+        self.writing = cluster.writing_on(
+            WriteTerms(self._seconds_left, self.authorization, self._more_to_come)
+        )
 
     def authorization(self, refused: str = "") -> str:
         """See :data:`~.cluster.Authorization`.
@@ -118,6 +120,9 @@ class RunToken:
 
     def _seconds_left(self) -> float:
         return self.tenure.seconds_left() if self.tenure else REVIEW_SECONDS
+
+    def _more_to_come(self) -> bool:
+        return self.tenure is not None and self.tenure.more_to_come()
 
     def _token(self) -> str:
         fence = self._fence
@@ -240,7 +245,8 @@ def fenced(cluster: Cluster, tenure: Tenure, fence: Fence, token: RunToken | Non
         token: of the fence, if there is one already.
     """
     if not fence.secret:
-        return FencedCluster(cluster.writing_on(WriteTerms(tenure.seconds_left)), tenure)
+        terms = WriteTerms(tenure.seconds_left, more_to_come=tenure.more_to_come)
+        return FencedCluster(cluster.writing_on(terms), tenure)
     token = token or RunToken(cluster, fence)
     token.tenure = tenure
     return FencedCluster(token.writing, tenure)

@@ -52,10 +52,16 @@ class Stopping:
         self._looked = clock()
         self._lock = threading.Lock()
         self._reason = wish_in(record)
+        if task.tenure:
+            task.tenure.cancelled = self.is_known
 
     def __call__(self) -> bool:
         """Whether the work is to stop."""
         return bool(self.why())
+
+    def is_known(self) -> bool:
+        """Whether the work is to stop as far as that is known without asking anybody, and telling nobody."""
+        return bool(self._reason or self._own_reason())
 
     def why(self) -> str:
         """Who or what wants it to stop; empty where nobody does."""

@@ -57,6 +57,7 @@ class Tenure:
 
     Attributes:
         is_over: whether nothing is left to do under it.
+        cancelled: see :class:`~.fence.Holding`.
     """
 
     def __init__(
@@ -76,9 +77,11 @@ class Tenure:
         self.epoch = epoch
         self.seconds = seconds
         self.is_over = False
+        self.cancelled: Callable[[], bool] = lambda: False
         self._clock = clock
         self._until = clock() if until is None else until
         self._lost = ""
+        self._is_kept_renewed = False
         self._lock = threading.Lock()
         self._writes: set[object] = set()
 
@@ -90,6 +93,16 @@ class Tenure:
     def seconds_left(self) -> float:
         """How long it is certainly ours; not above zero where that isn't certain at all."""
         return 0.0 if self._lost else self._until - self._clock()
+
+    def more_to_come(self) -> bool:
+        """See :class:`~.cluster.WriteTerms`: whoever renews it goes on with that while the server is away.
+
+        Raises:
+            LeaseLost: it is no longer ours.
+        """
+        if self._lost:
+            raise LeaseLost(self._lost)
+        return self._is_kept_renewed and not self.cancelled()
 
     def renew(self) -> None:
         """Renew it, also where it has expired and nobody has taken it.
@@ -111,7 +124,8 @@ class Tenure:
                 raise
             self._lost = lost_to(self.holder, self.epoch, lease)
             raise LeaseLost(self._lost) from refusal
-        self._until = begun + self.seconds
+        # One that took long may be answered after one that began later.
+        self._until = max(self._until, begun + self.seconds)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -146,8 +160,10 @@ class Tenure:
         if self.seconds_left() > self.seconds / 3:
             return
         with self._lock:
-            if self.seconds_left() <= self.seconds / 3:
-                self.renew()
+            # Twice: the first may have waited for the server for longer than it lasts.
+            for _time in range(2):
+                if self.seconds_left() <= self.seconds / 3:
+                    self.renew()
 
     @property
     def until(self) -> float:
@@ -160,26 +176,33 @@ class Tenure:
         ended = threading.Event()
         thread = threading.Thread(target=self._keep_renewing, args=(ended,), name="lease", daemon=True)
         thread.start()
+        self._is_kept_renewed = True
         try:
             yield
         finally:
+            self._is_kept_renewed = False
             ended.set()
             # One that waits for an answer does no harm: it is refused once the lease is given back.
             thread.join(RETRY_SECONDS)
 
     def _keep_renewing(self, ended: threading.Event) -> None:
         regular = min(RENEWAL_SECONDS, self.seconds / 4)
-        # Whoever had it before us in this run may have renewed it some time ago.
-        pause = self.seconds_left() - self.seconds + regular
+        # Whoever had it before us in this run may have renewed it some time ago, as may a renewal that waited
+        # for the server.
+        pause = self._pause(regular)
         while not ended.wait(max(pause, 0.0)):
             try:
                 self.renew()
-                pause = regular
+                pause = self._pause(regular)
             except LeaseLost:
                 return
             except ClusterError:
                 # Who writes finds out how long it is still ours.
                 pause = min(RETRY_SECONDS, self.seconds / 4)
+
+    def _pause(self, regular: float) -> float:
+        """Seconds until it is to be renewed, that long after its last renewal was asked for."""
+        return self.seconds_left() - self.seconds + regular
 
     def release(self) -> None:
         """Give it back, unless it is no longer ours.

@@ -166,6 +166,7 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         yield task
         return
     tenure = _tenure_of(task.cluster, kept)
+    tenure.cancelled = task.cancelled
     # A request only where it was not renewed for long, or on a machine where nobody knows that.
     tenure.must_hold()
     fence = fence_of(kept)

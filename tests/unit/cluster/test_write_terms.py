@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
@@ -22,11 +24,13 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
 
 
 @contextmanager
-def as_jane(script: Script = lambda _request: Reply(CONFIG_MAP)) -> Iterator[tuple[LiveCluster, ApiServer]]:
+def as_jane(
+    script: Script = lambda _request: Reply(CONFIG_MAP), *, limit: float = 2.0
+) -> Iterator[tuple[LiveCluster, ApiServer]]:
     """A cluster that is talked to by a token, as jane."""
     with serve(discovery_or(script)) as server:
         login = Login(server.url, authorization=lambda _refused: "Bearer ours", impersonate_user="jane")
-        retry = RetryPolicy(first_delay=0.001, limit=2.0)
+        retry = RetryPolicy(first_delay=0.001, limit=limit)
         yield LiveCluster(Transport(login, retry=retry)), server
 
 
@@ -107,3 +111,95 @@ def test_a_token_that_is_refused_is_renewed_once() -> None:
     with as_jane(script) as (cluster, server):
         cluster.writing_on(WriteTerms(lambda: 9.0, lambda _refused: next(tokens))).apply(CONFIG_MAP)
         assert [one.header("Authorization") for one in asked(server)] == ["Bearer old", "Bearer new"]
+
+
+def test_who_we_are_is_found_out_before_the_time_is_looked_at() -> None:
+    left = [9.0]
+
+    def login(_refused: str) -> str:
+        left[0] = 0.5
+        return "Bearer theirs"
+
+    with as_jane() as (cluster, server):
+        with pytest.raises(Unreachable, match="no time left"):
+            cluster.writing_on(WriteTerms(lambda: left[0], login)).apply(CONFIG_MAP)
+        assert asked(server) == []
+
+
+# Where somebody is getting more time.
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "TIME_POLL_SECONDS", 0.001)
+
+
+def getting_more(left: Iterator[float], more: Callable[[], bool] = lambda: True) -> WriteTerms:
+    return WriteTerms(lambda: next(left), more_to_come=more)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_write_without_time_waits_for_it() -> None:
+    with as_jane() as (cluster, server):
+        cluster.writing_on(getting_more(iter([0.9, -3.0, 0.9, 9.7, 9.7]))).apply(CONFIG_MAP)
+        assert [one.query["timeout"] for one in asked(server)] == ["9s"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_failed_before_the_time_was_up_is_sent_again_once_there_is_some() -> None:
+    answers = iter([status(503), status(503), Reply(CONFIG_MAP)])
+    with as_jane(lambda _request: next(answers)) as (cluster, server):
+        cluster.writing_on(getting_more(iter([9.0, 1.5, -2.0, -2.0, 7.0, 7.0]))).apply(CONFIG_MAP)
+        assert [one.query["timeout"] for one in asked(server)] == ["9s", "1s", "7s"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_write_whose_answer_was_lost_is_looked_at_and_repeated_once_there_is_time() -> None:
+    answers = iter([Reply(None), status(404, "NotFound", "gone", name="a"), Reply(CONFIG_MAP)])
+    with as_jane(lambda _request: next(answers)) as (cluster, server):
+        cluster.writing_on(getting_more(iter([9.0, -2.0, -2.0, 7.0, 7.0]))).create(CONFIG_MAP)
+        assert [one.method for one in asked(server)] == ["POST", "GET", "POST"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_time_that_is_gone_again_by_then_is_waited_for_again() -> None:
+    with as_jane() as (cluster, server):
+        cluster.writing_on(getting_more(iter([0.0, 9.0, 0.5, 8.0, 8.0]))).apply(CONFIG_MAP)
+        assert [one.query["timeout"] for one in asked(server)] == ["8s"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_nothing_is_sent_once_nobody_is_getting_more_time() -> None:
+    more = iter([True, True, False])
+    with as_jane() as (cluster, server):
+        with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):
+            cluster.writing_on(WriteTerms(lambda: 0.0, more_to_come=lambda: next(more))).apply(CONFIG_MAP)
+        assert (asked(server), list(more)) == ([], [])
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_says_that_no_time_will_ever_come_is_told() -> None:
+    left = [9.0]
+
+    def answer(_request: Seen) -> Reply:
+        # As where the process stands still meanwhile.
+        left[0] = -60.0
+        return status(503)
+
+    def lost() -> bool:
+        raise LeaseLost("somebody else has it")
+
+    with as_jane(answer) as (cluster, server):
+        with pytest.raises(LeaseLost, match="somebody else has it"):
+            cluster.writing_on(WriteTerms(lambda: left[0], more_to_come=lost)).apply(CONFIG_MAP)
+        assert len(asked(server)) == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_time_is_waited_for_as_long_as_a_server_is_and_no_longer() -> None:
+    left = iter([9.0])
+    with as_jane(lambda _request: status(503), limit=0.1) as (cluster, server):
+        terms = WriteTerms(lambda: next(left, 0.0), more_to_come=lambda: True)
+        with pytest.raises(ApiError, match="503"):
+            cluster.writing_on(terms).apply(CONFIG_MAP)
+        assert len(asked(server)) == 1

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     Forbidden,
@@ -21,6 +22,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
@@ -46,6 +51,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     REFUSED_AFTER_SECONDS,
+    Fence,
+    fenced,
     lower_fence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
@@ -56,6 +63,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.unit.cluster import apiserver
+from tests.unit.cluster.apiserver import Reply, Seen, serve, status
 
 ALICE, BOB = Holder("a", "alice@bastion", 7), Holder("b", "bob@laptop", 8)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -643,6 +653,125 @@ def test_whoever_goes_on_with_a_lease_renews_it_when_its_last_renewal_is_old(
     cluster.on_write(lambda _cluster, _event: renewed.set())
     with tenure.renewed():
         assert renewed.wait(5 if asks else 0.3) is asks
+
+
+# A server that is away for longer than it lasts.
+
+
+def slow(cluster: MemoryCluster, time: Time, seconds: float, meanwhile: Callable[[], None]) -> None:
+    """Have the next renewal take so long, and something else happen before its answer."""
+    pending = [meanwhile]
+
+    def answer(_cluster: object, event: Event) -> None:
+        if event.object["kind"] == KIND and pending:
+            time.now += seconds
+            pending.pop()()
+
+    cluster.on_write(answer)
+
+
+def test_a_renewal_that_took_longer_than_it_lasts_is_made_once_more_before_a_write() -> None:
+    cluster, time = MemoryCluster(), Time()
+    won = acquire(cluster, claim(), time)
+    slow(cluster, time, 60, lambda: None)
+    time.now = 40
+    won.cluster.apply(CONFIG)
+    assert won.tenure.seconds_left() == 45
+
+
+def test_the_thread_renews_it_at_once_where_the_last_renewal_took_that_long() -> None:
+    cluster, time = MemoryCluster(), Time()
+    won = acquire(cluster, claim(), time)
+    slow(cluster, time, 60, lambda: None)
+    renewals: list[Event] = []
+    twice = threading.Event()
+
+    def count(_cluster: object, event: Event) -> None:
+        renewals.append(event)
+        if len(renewals) == 2:
+            twice.set()
+
+    cluster.on_write(count)
+    time.now = 40
+    with won.tenure.renewed():
+        assert twice.wait(5)
+    assert won.tenure.until == 145
+
+
+def test_a_renewal_that_is_answered_late_takes_nothing_from_a_later_one() -> None:
+    cluster, time = MemoryCluster(), Time()
+    tenure = acquire(cluster, claim(), time).tenure
+    slow(cluster, time, 20, tenure.renew)
+    tenure.renew()
+    assert tenure.until == 65
+
+
+def test_a_write_waits_for_it_while_it_is_kept_renewed_and_nobody_has_cancelled() -> None:
+    cluster, time = MemoryCluster(), Time()
+    tenure = acquire(cluster, claim(), time).tenure
+    assert not tenure.more_to_come()
+    with tenure.renewed():
+        assert tenure.more_to_come()
+        tenure.cancelled = lambda: True
+        assert not tenure.more_to_come()
+    tenure.cancelled = lambda: False
+    assert not tenure.more_to_come()
+    tenure.end()
+    with pytest.raises(LeaseLost, match="a may write no more"):
+        tenure.more_to_come()
+
+
+LEASE_KIND = {
+    "metadata": {"name": "coordination.k8s.io"},
+    "versions": [{"version": "v1", "resources": [apiserver.kind("leases", "Lease")]}],
+}
+
+
+@pytest.fixture
+def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "SHORTEST_SECONDS", 0.1)
+    monkeypatch.setattr(transport, "TIME_POLL_SECONDS", 0.01)
+
+
+@pytest.mark.usefixtures("short_times")
+@pytest.mark.parametrize("taken_over", [False, True])
+def test_a_write_goes_on_after_a_server_was_away_unless_somebody_else_has_the_lease(
+    *, taken_over: bool
+) -> None:
+    begun = time.monotonic()
+    lasts, back = 0.5, begun + 1.5
+    asked: list[float] = []
+    other = {"metadata": {"uid": "u"}, "spec": {"holderIdentity": BOB.identity, "leaseTransitions": 2}}
+
+    def script(request: Seen) -> Reply:
+        now = time.monotonic()
+        if request.path == "/api":
+            return Reply(apiserver.CORE)
+        if request.path == "/apis":
+            return Reply({**apiserver.GROUPS, "items": [LEASE_KIND]})
+        if "/configmaps/" in request.path:
+            asked.append(now)
+        if now < back:
+            return status(503)
+        if "/configmaps/" in request.path:
+            return Reply(CONFIG)
+        is_refused = taken_over and request.method == "PATCH"
+        return status(422, "Invalid", "it is another's") if is_refused else Reply(other)
+
+    with serve(script) as server:
+        retry = RetryPolicy(first_delay=0.01, longest_delay=0.05, limit=10.0)
+        live = LiveCluster(Transport(Login(server.url), retry=retry, patient=True))
+        tenure = Tenure(live, ALICE.identity, 1, lasts, until=boot_clock() + lasts)
+        with tenure.renewed():
+            writing = fenced(live, tenure, Fence())
+            if taken_over:
+                with pytest.raises(LeaseLost, match="b of bob@laptop"):
+                    writing.apply(CONFIG)
+            else:
+                assert writing.apply(CONFIG) == CONFIG
+    # What is under way when its time is up may arrive a little later.
+    assert [one - begun for one in asked if begun + 2 * lasts < one < back] == []
+    assert [one < back for one in asked][-1] is taken_over
 
 
 # What a token is allowed.

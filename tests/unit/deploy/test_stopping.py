@@ -128,6 +128,21 @@ def test_the_deadline_counts_from_the_beginning_of_the_run() -> None:
     assert read_run(someone.cluster, name)["status"]["cancelled"] == "its deadline of 600 s"
 
 
+def test_whoever_waits_under_the_lease_learns_of_it_without_asking_anybody() -> None:
+    someone = one_after_the_other()
+    name = begun(someone, deadline=600)
+    tenure = Tenure(someone.cluster, "another", 1, 45)
+    clock = Clock()
+    stopping = watcher(someone, name, clock, tenure=tenure)
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster.requests.clear()
+    assert not tenure.cancelled()
+    clock.now = 601
+    assert tenure.cancelled()
+    assert someone.cluster.requests == []
+    assert stopping()
+
+
 def test_the_record_is_read_every_few_seconds_and_no_more_often() -> None:
     someone = one_after_the_other()
     name = begun(someone)
