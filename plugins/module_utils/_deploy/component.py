@@ -146,6 +146,7 @@ class ComponentWork:
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
         self._inventory: Inventory | None = None
+        self._answered: list[Applied] = []
         self._healthy: frozenset[Ref] = frozenset()
 
     def run(self) -> ComponentOutcome:
@@ -165,7 +166,7 @@ class ComponentWork:
         except LifecycleError as failure:
             state, error = FAILED, str(failure)
         if state != SUCCEEDED:
-            self._keep_finished()
+            self._keep_begun()
         seconds = time.monotonic() - started
         self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s")
         happened = [self._happened(one) for one in self._applied.applied]
@@ -224,19 +225,16 @@ class ComponentWork:
             write_inventory(place.cluster, intent)
         self._inventory = intent
         waits = Waits(until_gone=self._until_gone, until_served=self._until_served)
-        answered: list[Applied] = []
-        try:
-            self._applied = apply_objects(
-                place.cluster,
-                self._objects,
-                place.policy,
-                waits,
-                known=Known(self._known, place.autoscaled, by_uid=True),
-                cancelled=place.out_of_grace,
-                answered=answered.append,
-            )
-        finally:
-            self._keep(with_made_anew(intent, {one.ref: one.object for one in answered}))
+        self._applied = apply_objects(
+            place.cluster,
+            self._objects,
+            place.policy,
+            waits,
+            known=Known(self._known, place.autoscaled, by_uid=True),
+            cancelled=place.out_of_grace,
+            answered=self._answered.append,
+        )
+        self._keep_begun()
         self._warnings += self._applied.warnings
         if self._applied.refused:
             raise _Stopped(
@@ -347,11 +345,13 @@ class ComponentWork:
     def _patience(self) -> float:
         return self._component.entry.timeout or self._place.timeout
 
-    def _keep_finished(self) -> None:
-        """Note which Jobs of a component that failed have done their work: they may remove themselves."""
-        if self._inventory is not None and self._healthy:
-            healthy = [obj for obj in self._objects if ref_of(obj) in self._healthy]
-            self._keep(with_finished(self._inventory, healthy))
+    def _keep_begun(self) -> None:
+        """Note what a component that is not complete has made anew, and which of its Jobs have finished."""
+        if self._inventory is None:
+            return
+        made = with_made_anew(self._inventory, {one.ref: one.object for one in self._answered})
+        healthy = [obj for obj in self._objects if ref_of(obj) in self._healthy]
+        self._keep(with_finished(made, healthy))
 
     def _keep(self, inventory: Inventory) -> None:
         """Write the inventory of a component that is not complete, where it has become another one."""

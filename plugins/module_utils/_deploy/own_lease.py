@@ -112,13 +112,16 @@ class _OwnLease:
                 raise _Outdated("somebody else was at work meanwhile, so all is looked at again")
             return won.cluster
 
+    def _is_cancelled(self) -> bool:
+        # Who wants it to stop may become known only once the lease is had.
+        return self.cancelled()
+
     def _win(self) -> Won:
         task = self._task
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
         won = acquire(task, self._run, self._rights() if self._rights else (), look_before(task))
-        # Who wants it to stop may become known only later.
-        won.tenure.cancelled = lambda: self.cancelled()
+        won.tenure.cancelled = self._is_cancelled
         self._stack.callback(give_up, task, won)
         self._stack.enter_context(won.tenure.renewed())
         told = told_of(won.fence) if self._rights else ""
