@@ -327,7 +327,7 @@ def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[
     others = [inventory for name, inventory in inventories.items() if name != component]
     own = inventories.get(component)
     found = (entry for inventory in (*others, own) if inventory for entry in inventory.entries)
-    return {entry.ref: entry for entry in found if entry.uid}
+    return {entry.ref: entry for entry in found if entry.uid or entry.finished}
 
 
 def without(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
