@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     Invalid,
     NotFound,
+    may_have_acted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
@@ -33,6 +35,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
 
 RETRY_SECONDS = 2.0
 """After how long a renewal that got no answer is tried again."""
+TRIES, TRY_AGAIN_SECONDS = 5, 0.3
+"""How often, and after how long again, whoever has something to write renews it that nobody did in time."""
 
 
 def read_lease(cluster: Cluster) -> Lease:
@@ -160,10 +164,17 @@ class Tenure:
         if self.seconds_left() > self.seconds / 3:
             return
         with self._lock:
-            # Twice: the first may have waited for the server for longer than it lasts.
-            for _time in range(2):
-                if self.seconds_left() <= self.seconds / 3:
+            # The first may have waited for the server for longer than it lasts.
+            for attempt in range(1, TRIES + 1):
+                if self.seconds_left() > self.seconds / 3:
+                    return
+                try:
                     self.renew()
+                except ClusterError as error:
+                    # To renew it once more than was noticed does no harm.
+                    if not may_have_acted(error) or self.cancelled() or attempt == TRIES:
+                        raise
+                    time.sleep(TRY_AGAIN_SECONDS)
 
     @property
     def until(self) -> float:

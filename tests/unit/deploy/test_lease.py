@@ -20,12 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
     Unauthorized,
     Unreachable,
+    api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import tenure as tenure_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
@@ -372,6 +374,24 @@ def test_whether_it_is_held_must_be_found_out_before_a_write() -> None:
     assert won.cluster.get("v1", "ConfigMap", "c", "default")
     with pytest.raises(Unreachable):
         won.cluster.delete("v1", "ConfigMap", "c", "default")
+
+
+@pytest.mark.parametrize(("times", "held"), [(4, True), (5, False)])
+def test_a_server_that_is_overloaded_is_asked_again_before_a_write(
+    monkeypatch: pytest.MonkeyPatch, times: int, held: bool
+) -> None:
+    monkeypatch.setattr(tenure_module, "TRY_AGAIN_SECONDS", 0.001)
+    cluster, time = MemoryCluster(), Time()
+    alice = acquire(cluster, claim(), time)
+    time.now += 40
+    overloaded = api_error("renew", 503, {})
+    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("patch", KIND), overloaded, times=times)
+    if held:
+        alice.tenure.must_hold()
+        assert alice.tenure.seconds_left() > 40
+    else:
+        with pytest.raises(ApiError):
+            alice.tenure.must_hold()
 
 
 def test_of_two_at_the_same_moment_one_is_second() -> None:
