@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_definition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE,
+    is_a,
+    is_definition,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
     Target,
     is_autoscaler,
@@ -72,7 +76,7 @@ class Desired:
 
     Attributes:
         components: by name; the foundation first, then in the order of the release.
-        problems: objects that two components claim.
+        problems: objects that two components claim, or that two manifests describe.
         autoscaled: what autoscalers of the release target.
     """
 
@@ -101,7 +105,7 @@ class _Completion:
     """The completing of a release, component after component in its order; the foundation comes first.
 
     Attributes:
-        problems: objects that two components claim, as far as it has come.
+        problems: objects that two components claim or two manifests describe, as far as it has come.
         scaled: what autoscalers of the components that are looked at target.
     """
 
@@ -122,6 +126,7 @@ class _Completion:
         if FOUNDATION in self._kept:
             return self._as_kept(entry)
         objects = _foundation(self._release, self._namespaced)
+        self.problems += self._in_two_forms()
         refs = frozenset(map(ref_of, objects))
         self._owners = {**dict.fromkeys(refs, FOUNDATION), **self._owners}
         hooks, source = self._release.crds.hooks, foundation_source(self._release)
@@ -143,7 +148,7 @@ class _Completion:
                 objects.append(obj)
             elif owner != FOUNDATION:
                 self.problems.append(self._claimed_twice(ref, owner, entry.name))
-            elif ref.kind != "Namespace":
+            elif not is_a(ref, NAMESPACE):
                 warnings.append(
                     f"{ref} is among the release's CRDs already; the component's copy is left out"
                 )
@@ -156,6 +161,18 @@ class _Completion:
             tuple(warnings),
             content.source,
         )
+
+    def _in_two_forms(self) -> Iterator[str]:
+        """What belongs to the foundation, and of which two manifests say different things."""
+        crds: dict[Ref, Object] = {}
+        for obj in self._release.crds.objects:
+            if crds.setdefault(ref_of(obj), obj) != obj:
+                yield f"{ref_of(obj)} stands twice among the release's CRDs, not alike: leave one of them out"
+        bringers: dict[str, tuple[str, Object]] = {}
+        for name, obj in _brought_namespaces(self._release):
+            first, known = bringers.setdefault(obj["metadata"]["name"], (name, obj))
+            if known != obj:
+                yield self._claimed_twice(ref_of(obj), first, name)
 
     def _claimed_twice(self, ref: Ref, owner: str, name: str) -> str:
         if owner == name:
@@ -278,20 +295,28 @@ def foundation_source(release: Release) -> str:
 
 
 def _foundation(release: Release, namespaced: Scope) -> list[Object]:
-    brought = {
-        obj["metadata"]["name"]: obj
-        for entry in release.components
-        if release.content[entry.name].has_namespaces
-        for obj in release.content[entry.name].objects
-        if ref_of(obj)[:2] == ("", "Namespace")
-    }
-    wanted = dict.fromkeys(entry.namespace for entry in release.components)
+    brought = {obj["metadata"]["name"]: obj for _name, obj in _brought_namespaces(release)}
     # A component's own manifest of its namespace counts, but comes before all that live in there.
     namespaces = [
         brought.get(name) or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        for name in wanted
-        if name != "default"
+        for name in _own_namespaces(release)
     ]
-    return [
-        complete(obj, release.default_namespace, namespaced) for obj in (*namespaces, *release.crds.objects)
-    ]
+    # The same definition may lie in several folders.
+    crds = {ref_of(obj): obj for obj in release.crds.objects}
+    return [complete(obj, release.default_namespace, namespaced) for obj in (*namespaces, *crds.values())]
+
+
+def _own_namespaces(release: Release) -> list[str]:
+    """The namespaces that components are in, but for the one that every cluster has."""
+    names = dict.fromkeys(entry.namespace for entry in release.components)
+    return [name for name in names if name != "default"]
+
+
+def _brought_namespaces(release: Release) -> Iterator[tuple[str, Object]]:
+    """The manifests of those namespaces, each with the component that brings it."""
+    own = frozenset(_own_namespaces(release))
+    for entry in release.components:
+        content = release.content[entry.name]
+        for obj in content.objects if content.has_namespaces else ():
+            if is_a(ref_of(obj), NAMESPACE) and obj["metadata"]["name"] in own:
+                yield entry.name, obj

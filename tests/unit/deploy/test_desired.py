@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import (
@@ -111,6 +112,36 @@ def test_an_object_that_two_components_claim_is_a_problem() -> None:
     assert desired.problems == ("ConfigMap ns/x is part of both a and b: leave it out of one of them",)
     twice = desired_of(release(a=[obj("ConfigMap", "x"), obj("ConfigMap", "x")]), served)
     assert "stands twice in a" in twice.problems[0]
+
+
+def labelled(label: str) -> Object:
+    named = obj("Namespace", "a-ns")
+    named["metadata"]["labels"] = {"owner": label}
+    return named
+
+
+def test_a_namespace_that_two_components_describe_differently_is_a_problem() -> None:
+    desired = desired_of(release(a=[labelled("a")], b=[labelled("b")]), served)
+    assert desired.problems == ("Namespace a-ns is part of both a and b: leave it out of one of them",)
+    twice = desired_of(release(a=[labelled("a"), labelled("b")]), served)
+    assert twice.problems == ("Namespace a-ns stands twice in a: leave one of them out",)
+    assert not desired_of(release(a=[labelled("a")], b=[labelled("a")]), served).problems
+
+
+def test_a_definition_that_stands_among_the_crds_twice_counts_once_if_it_is_the_same() -> None:
+    crd = obj("CustomResourceDefinition", "widgets.x.io", api_version="apiextensions.k8s.io/v1")
+    other = {**crd, "spec": {"scope": "Cluster"}}
+    same = desired_of(replace(release(a=[]), crds=Content((crd, dict(crd)))), served)
+    assert not same.problems
+    assert [o["kind"] for o in same.components[FOUNDATION].objects] == [
+        "Namespace",
+        "CustomResourceDefinition",
+    ]
+    different = desired_of(replace(release(a=[]), crds=Content((crd, other))), served)
+    assert different.problems == (
+        "CustomResourceDefinition widgets.x.io stands twice among the release's CRDs, not alike:"
+        " leave one of them out",
+    )
 
 
 def test_what_others_refer_to_comes_first_and_webhooks_last() -> None:
