@@ -249,9 +249,8 @@ class ComponentWork:
 
     def _leave_alone(self, inventory: Inventory) -> None:
         """Apply only what has moved, as the plan has it: all else may be rendered to other random values."""
-        policy = self._place.policy
         live = read_metadata(self._place.cluster, [inventory])
-        moved = suspects(inventory, live, force=policy.force_conflicts, strict=policy.strict_drift)
+        moved = suspects(inventory, live, self._place.policy)
         self._objects = [obj for obj in self._component.objects if ref_of(obj) in moved] if moved else []
         applied = set(map(ref_of, self._objects))
         self._left_alone = [

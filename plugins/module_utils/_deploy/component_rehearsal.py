@@ -241,10 +241,7 @@ class ComponentRehearsal:
 
     def _moved(self, inventory: Inventory) -> frozenset[Ref]:
         """What others have written since it was deployed."""
-        policy = self._scene.request.policy
-        return suspects(
-            inventory, self._scene.observed.live, force=policy.force_conflicts, strict=policy.strict_drift
-        )
+        return suspects(inventory, self._scene.observed.live, self._scene.request.policy)
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -25,12 +26,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import (
     INTERACTIVE_MANAGERS,
+    Policy,
     is_interactive,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 Held = tuple[tuple[str, ...], tuple[str, ...]]
 """What others hold of an object: what was ceded, and what was added."""
+
+_HOLDER = re.compile(r" \(([^()]+)\)$")
+"""Who holds what was ceded, as it is remembered, but for a subresource: that is never taken back."""
 
 US, OTHERS = "us", "others"
 """Who has made a namespace."""
@@ -182,26 +187,29 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     return bool(noticed(now) == noticed(known))
 
 
-def suspects(
-    inventory: Inventory, live: Mapping[Ref, Object], *, force: bool = False, strict: bool = False
-) -> frozenset[Ref]:
+def suspects(inventory: Inventory, live: Mapping[Ref, Object], policy: Policy) -> frozenset[Ref]:
     """Objects that have to be looked at closely.
 
     Args:
         inventory: what is remembered.
         live: the objects' metadata.
-        force: whether what was ceded is to be taken.
-        strict: whether what others have added is to be removed.
+        policy: what the user allows, which may be more than when what others hold was noted.
     """
     return frozenset(
         entry.ref
         for entry in inventory.entries
         if not entry.dropped
-        and (
-            (force and entry.ceded)
-            or (strict and entry.added)
-            or not is_unchanged(entry, live.get(entry.ref))
-        )
+        and (_may_be_taken(entry, policy) or not is_unchanged(entry, live.get(entry.ref)))
+    )
+
+
+def _may_be_taken(entry: Entry, policy: Policy) -> bool:
+    """Whether what others hold of an object is theirs no longer."""
+    holders = (found[1] for found in map(_HOLDER.search, entry.ceded) if found)
+    return (
+        bool(policy.force_conflicts and entry.ceded)
+        or bool(policy.strict_drift and entry.added)
+        or any(is_interactive(holder, policy.interactive_managers) for holder in holders)
     )
 
 

@@ -85,11 +85,7 @@ def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
         and installation.version == installation.target
         and installation.digest == digest
         and all(one is not None and one.digest for one in deployed)
-        and not any(
-            suspects(one, observed.live, force=policy.force_conflicts, strict=policy.strict_drift)
-            for one in deployed
-            if one is not None
-        )
+        and not any(suspects(one, observed.live, policy) for one in deployed if one is not None)
     )
 
 

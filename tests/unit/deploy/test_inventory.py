@@ -19,7 +19,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     intended,
     is_unchanged,
     refreshed,
+    suspects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     ENTRIES_PER_OBJECT,
     inventories_from,
@@ -48,6 +50,14 @@ def managers(**changed: object) -> list[dict]:
     return [
         {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:data": {}}, "time": "t1", **changed}
     ]
+
+
+def test_what_was_scaled_by_hand_needs_no_look_at_every_run() -> None:
+    ceded = ("spec.replicas (kubectl (scale))", "spec.replicas (kube-controller-manager (scale))")
+    kept = Inventory("a", entries=(replace(entry_of(config_map()), ceded=ceded),))
+    live = {kept.entries[0].ref: config_map()}
+    assert not suspects(kept, live, Policy())
+    assert suspects(kept, live, Policy(force_conflicts=True)) == set(live)
 
 
 def test_the_same_version_is_unchanged() -> None:

@@ -438,6 +438,18 @@ def test_whom_to_take_fields_back_from_is_a_setting() -> None:
     assert told(someone.plan()) == [("data.level", "our-portal", "restored")]
 
 
+def test_what_was_left_to_somebody_is_taken_back_once_the_setting_names_them() -> None:
+    someone = deployed()
+    as_controller(someone, "settings", {"data": {"level": "x"}}, "our-portal")
+    assert told(someone.deploy()) == [("data.level", "our-portal", "ceded")]
+    someone.options = {"interactive_managers": ["our-*"]}
+    planned = someone.plan()
+    assert told(planned) == [("data.level", "our-portal", "restored")]
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    someone.materials.unreadable = True
+    assert not someone.plan()["plan"]["needed"]
+
+
 def test_what_others_added_goes_only_where_the_user_is_strict() -> None:
     someone = deployed()
     addition = {"metadata": {"labels": {"team": "a"}}, "data": {"more": "1"}}
