@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -25,20 +26,28 @@ VICTIMS = ("the machine", "the writer")
 """Everything at once, as where the power fails; or only the process that writes, as where memory runs out."""
 LEASE_SECONDS = 6
 """The shortest there is: each run but the first waits for the lease of the one that was killed."""
+WRITES_OF_BEGIN = 8
+"""At most, the end of the record of whoever was killed included."""
 FEW = 2
 """Of the writes, at each of the moments, where no more are wanted."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """One run: which write, when, and who dies of it."""
+    """One run: which write, when, and who dies of it.
+
+    Attributes:
+        again_at: before which write of the next run it dies as well, from 1 on; 0 for none.
+    """
 
     write: Write
     moment: str
     victim: str
+    again_at: int = 0
 
     def __str__(self) -> str:
-        return f"{self.victim} killed {self.moment} {self.write}"
+        again = f", and again before write {self.again_at} of the next run" if self.again_at else ""
+        return f"{self.victim} killed {self.moment} {self.write}{again}"
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +66,52 @@ def test_killed_at_every_write(
     world: World, writes: Sequence[Write], moment: str, chance: random.Random, whole: bool
 ) -> None:
     kills = [Kill(write, moment, chance.choice(VICTIMS)) for write in writes]
+    _all_survived(world, kills if whole else chance.sample(kills, FEW))
+
+
+@pytest.mark.usefixtures("account")
+def test_killed_at_every_write_that_only_a_fence_needs(
+    world: World, writes: Sequence[Write], chance: random.Random, whole: bool
+) -> None:
+    world.shop.renew()
+    world.deploy().succeeded()
+    kills = _kills_at(set(writes_of(world.proxy.passages)) - set(writes), chance)
+    assert {"POST", "DELETE"} <= {kill.write.what.split()[0] for kill in kills}
+    _all_survived(world, kills if whole else chance.sample(kills, 1))
+
+
+def test_killed_at_every_write_that_only_a_first_deployment_makes(
+    world: World, writes: Sequence[Write], chance: random.Random, whole: bool
+) -> None:
+    world.forget_runs()
+    world.shop.renew()
+    world.deploy().succeeded()
+    kills = _kills_at(set(writes_of(world.proxy.passages)) - set(writes), chance)
+    assert any("customresourcedefinitions" in kill.write.what for kill in kills)
+    _all_survived(world, kills if whole else chance.sample(kills, 1), world.forget_runs)
+
+
+def test_killed_again_while_going_on_after_being_killed(
+    world: World, writes: Sequence[Write], chance: random.Random, whole: bool
+) -> None:
+    kills = [
+        Kill(chance.choice(writes), chance.choice(MOMENTS), "the machine", again_at=number)
+        for number in range(1, WRITES_OF_BEGIN + 1)
+    ]
+    _all_survived(world, kills if whole else chance.sample(kills, 1))
+
+
+def _kills_at(writes: Collection[Write], chance: random.Random) -> list[Kill]:
+    """One kill at each moment of each of these writes."""
+    return [
+        Kill(write, moment, chance.choice(VICTIMS)) for write in sorted(writes, key=str) for moment in MOMENTS
+    ]
+
+
+def _all_survived(world: World, kills: Collection[Kill], before: Callable[[], None] = lambda: None) -> None:
     failures = []
-    for kill in kills if whole else chance.sample(kills, FEW):
+    for kill in kills:
+        before()
         try:
             _killed_and_run_again(world, kill)
         except AssertionError as failure:
@@ -76,8 +129,22 @@ def _killed_and_run_again(world: World, kill: Kill) -> None:
     assert world.processes.have_ended(), "a process of the killed deployment is still at work"
     if kill.victim == "the machine":
         assert outcome.status != 0
+    if kill.again_at:
+        world.deploy(_killed_at(world, kill.again_at), lease_seconds=LEASE_SECONDS)
     world.deploy(lease_seconds=LEASE_SECONDS).succeeded()
     world.shop.assert_whole()
+
+
+def _killed_at(world: World, number: int) -> Script:
+    """Kills the machine before the write of that number, from 1 on."""
+    left = itertools.count(number, -1)
+
+    def decide(request: Request) -> Fault:
+        if not request.writes or next(left) != 1:
+            return NOTHING
+        return Fault(f"killed again before {request}", before=world.processes.kill, reset_before=True)
+
+    return decide
 
 
 class Killer:

@@ -18,6 +18,13 @@ from typing import Any
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
+    DEFINITIONS,
+    VIEWERS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+    NAMESPACE as LEASE_NAMESPACE,
+)
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import BIN, ROOT
@@ -124,6 +131,16 @@ class World:
         """Let the deployer's token be good no longer."""
         self.api.delete("v1", "ServiceAccount", DEPLOYER, ACCOUNT["namespace"])
         time.sleep(SECONDS_OF_TOKEN_CACHE)
+
+    def forget_runs(self) -> None:
+        """Take all from the cluster that deployments have left of themselves, as if there had been none."""
+        for kind, names in (
+            ("customresourcedefinition", [obj["metadata"]["name"] for obj in DEFINITIONS]),
+            ("clusterrole", [VIEWERS["metadata"]["name"]]),
+            ("namespace", [LEASE_NAMESPACE]),
+        ):
+            words = ["--kubeconfig", self.state / "kubeconfig", "delete", kind, *names]
+            _output([BIN / "kubectl", *words, "--ignore-not-found"])
 
     def lose_pod(self, name: str, namespace: str, how: str) -> None:
         """Delete a pod at once, or have the API server evict it."""
