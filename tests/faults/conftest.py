@@ -94,3 +94,10 @@ def account(world: World) -> Iterator[None]:
         if obj["kind"] == "ClusterRoleBinding":
             api.delete(obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
     api.delete("v1", "ServiceAccount", FENCE["name"], NAMESPACE)
+
+
+@pytest.fixture
+def perhaps_fenced(request: pytest.FixtureRequest, chance: random.Random) -> None:
+    """What the fence needs, or not, as chance has it."""
+    if chance.random() < 0.5:
+        request.getfixturevalue("account")

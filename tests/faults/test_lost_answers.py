@@ -21,8 +21,11 @@ def test_nothing_befalls_it(world: World) -> None:
     print(world.proxy.sequence)
 
 
-def test_every_write(world: World) -> None:
+@pytest.mark.parametrize("fenced", [False, True])
+def test_every_write(world: World, request: pytest.FixtureRequest, fenced: bool) -> None:
     """Each of them is done, and each time its answer is lost, once."""
+    if fenced:
+        request.getfixturevalue("account")
     seen: set[str] = set()
 
     def script(request: Request) -> Fault:
@@ -33,5 +36,6 @@ def test_every_write(world: World) -> None:
 
     world.shop.renew()
     world.deploy(script).succeeded()
+    assert fenced == any("/serviceaccounts/deployer/token" in one for one in seen)
     world.shop.assert_whole()
     world.shop.assert_recorded()
