@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 MANIFESTS = (".yaml", ".yml", ".json")
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -96,29 +98,31 @@ class Layout:
                 return content
         return None
 
-    def rendered_profiles(self, names: Iterable[str]) -> set[str]:
-        """Profiles that have manifests of their own: ``<profile>/<name>.yaml``, ``<name>/<profile>/``."""
-        components = set(names)
+    def rendered_profiles(self, entries: Sequence[ComponentEntry]) -> set[str]:
+        """Profiles that have content of their own: ``<profile>/<name>.yaml``, ``<name>/<profile>/``."""
+        components = {entry.name for entry in entries}
         own = components | {_CHARTS, _CRDS, _INSTALLATION.parts[0]}
+        # What has a source is looked for there alone.
+        by_name = {entry.name for entry in entries if not entry.source}
         found = {
             folder.name
             for folder in ([] if self.checkout else _folders(self.root))
             if folder.name not in own
-            and any(
-                content_at(folder / f"{name}{suffix}") for name in components for suffix in (*MANIFESTS, "")
-            )
+            and any(content_at(folder / f"{name}{suffix}") for name in by_name for suffix in (*MANIFESTS, ""))
         }
-        for place in (place for name in components for place in self.places(name)):
-            if not isinstance(content_at(place), Chart | Kustomization):
-                found.update(folder.name for folder in _folders(place) if content_at(folder))
+        for place in (place for entry in entries for place in self.places(entry.name, "", entry.source)):
+            content = content_at(place)
+            found.update(
+                folder.name for folder in _folders(place) if content_at(place, folder.name) != content
+            )
         return found
 
-    def chart_profiles(self, names: Iterable[str]) -> set[str]:
+    def chart_profiles(self, entries: Iterable[ComponentEntry]) -> set[str]:
         """Profiles that charts have values for."""
         return {
             path.stem.removeprefix("profile-")
-            for name in names
-            for place in self.places(name)
+            for entry in entries
+            for place in self.places(entry.name, "", entry.source)
             if (place / CHART).is_file()
             for path in place.glob("*.yaml")
             if path.stem not in _OF_A_CHART

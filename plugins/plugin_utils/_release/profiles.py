@@ -26,9 +26,8 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: st
     Raises:
         ReleaseError: there is no such profile, or one has to be chosen.
     """
-    names = [entry.name for entry in entries]
-    rendered = layout.rendered_profiles(names)
-    known = rendered | layout.chart_profiles(names)
+    rendered = layout.rendered_profiles(entries)
+    known = rendered | layout.chart_profiles(entries)
     if wanted:
         if wanted not in known:
             there = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"

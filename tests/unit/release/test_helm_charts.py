@@ -125,6 +125,22 @@ def test_profiles_are_values_of_charts(write: Write, helm: str) -> None:
     )
 
 
+def test_a_profile_that_only_a_chart_at_a_source_has(write: Write, helm: str) -> None:
+    moved = {
+        name.replace("resources/second/", "charts/second/"): text
+        for name, text in CHECKOUT.items()
+        if name.startswith("resources/second/")
+    }
+    root = write(
+        {"components.yaml": "components:\n- {name: second, source: charts/second}\n", "crds/as.yaml": CRD}
+        | moved
+    )
+    assert seen(load(root, helm, "production"))["tier"] == "gold"
+    assert refused(root, helm, profile="charts") == (
+        "R: the release has no profile 'charts': there are evaluation, production"
+    )
+
+
 def test_later_values_win(write: Write, helm: str, tmp_path: Path) -> None:
     root = write(CHECKOUT)
     one, two = tmp_path / "1.yaml", tmp_path / "2.yaml"

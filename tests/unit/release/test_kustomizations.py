@@ -66,6 +66,26 @@ def test_a_kustomization_for_all(write: Write) -> None:
 
 
 @pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("place", ["a", "overlays/a"])
+def test_an_overlay_beside_a_kustomization_for_all(write: Write, place: str) -> None:
+    source = "" if place == "a" else f", source: {place}"
+    root = write(
+        {
+            "components.yaml": f"components:\n- {{name: a{source}}}\n",
+            f"{place}/kustomization.yaml": "resources: [s.yaml]\n",
+            f"{place}/s.yaml": SECRET,
+            f"{place}/production/kustomization.yaml": "resources: [../more]\nnamePrefix: big-\n",
+            f"{place}/more/kustomization.yaml": "resources: [s.yaml]\n",
+            f"{place}/more/s.yaml": SECRET,
+            f"{place}/notes/n.yaml": SECRET,
+        }
+    )
+    assert names(load(root)) == ["s"]
+    assert names(load(root, "production")) == ["big-s"]
+    assert refused(root, "notes") == "R: the release has no profile 'notes': there are more, production"
+
+
+@pytest.mark.usefixtures("kubectl")
 def test_a_broken_kustomization(write: Write) -> None:
     root = write(RELEASE)
     write({"a/base/s.yaml": "a: [\n"})

@@ -125,6 +125,19 @@ def test_a_json_list_and_sources(write: Write) -> None:
     assert names(load(root)) == {"a": ["why"], "b": ["z"]}
 
 
+def test_a_profile_that_only_a_source_has(write: Write) -> None:
+    root = write(
+        {
+            "components.yaml": "components:\n- {name: a, source: rendered/a}\n- name: b\n",
+            "rendered/a/x.yaml": manifest("common"),
+            "rendered/a/production/y.yaml": manifest("more"),
+            "b/x.yaml": manifest("b"),
+        }
+    )
+    assert names(load(root, "production")) == {"a": ["common", "more"], "b": ["b"]}
+    assert refused(root, "rendered") == "R: the release has no profile 'rendered': there are production"
+
+
 def test_a_list_of_the_user_s_own(write: Write, tmp_path: Path) -> None:
     root = write(
         {"components.yaml": components("a", "b"), "a/m.yaml": manifest("x"), "b/m.yaml": manifest("why")}
