@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_same
 
 
 def what_stays(
@@ -28,12 +29,12 @@ def what_stays(
         if inventory.digest
         else f"component {name} was begun and is in between"
         for name, inventory in inventories.items()
-        if inventory.version == target or not inventory.digest
+        if is_same(inventory.version, target) or not inventory.digest
     ]
     migrated: dict[str, str] = {}
     replaced: dict[str, int] = {}
     for run in runs:
-        if run["spec"].get("version") != target:
+        if not is_same(run["spec"].get("version") or "", target):
             continue
         status = run.get("status") or {}
         for id_, outcome in (status.get("migrations") or {}).items():

@@ -79,6 +79,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
     is_open,
+    is_same,
     server_problem,
     upgrade_problem,
 )
@@ -327,7 +328,7 @@ class Rehearsal:
         """What can't go back of the deployment that is abandoned; mostly none is."""
         installation = self._observed.installation
         version, target = installation.version, installation.target
-        if not is_open(version, target) or self._release.version == target:
+        if not is_open(version, target) or is_same(self._release.version, target):
             return ()
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 

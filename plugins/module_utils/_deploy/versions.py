@@ -22,27 +22,29 @@ def upgrade_problem(
         version: what was last deployed completely, or empty.
         target: what is being deployed; differs from ``version`` while a deployment is open.
         wanted: the release to deploy.
-        upgrades_from: the versions that it may follow; default: the same and the previous minor.
+        upgrades_from: the versions that it may follow; default: the previous minor. It may follow those of
+            its own minor as well, unless some of them are named here.
         abandon: give up a deployment that is open.
     """
-    if is_open(version, target) and wanted != target and not abandon:
+    if is_open(version, target) and not is_same(wanted, target) and not abandon:
         return (
             f"the deployment of {target} was begun and has not ended, so parts of it are there already:"
             f" deploy {target} again to end it, or give it up with abandon=true (kyma_abandon),"
             " which lists what can't go back"
         )
-    if not version or wanted == version:
+    if not version or is_same(wanted, version):
         return ""
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import InvalidVersion
 
     try:
-        current, next_ = Version(version), Version(wanted)
+        current, next_ = _ordered(version), _ordered(wanted)
     except InvalidVersion:
         return ""
     if next_ < current:
         return f"{wanted} is older than {version}, which the cluster has: downgrades are never safe"
     if upgrades_from:
-        if not any(_same_line(Version(base), current) for base in upgrades_from):
+        bases = [_ordered(base) for base in upgrades_from]
+        if not any(_same_line(base, current) for base in (*bases, *_own_line(next_, bases))):
             return f"{wanted} may follow {' or '.join(upgrades_from)}, and the cluster has {version}"
         return ""
     if next_.major != current.major or next_.minor - current.minor > 1:
@@ -59,17 +61,36 @@ def upgrade_problem(
 
 def is_open(version: str, target: str) -> bool:
     """Whether a deployment of ``target`` was begun and has not ended."""
-    return bool(target) and target != version
+    return bool(target) and not is_same(target, version)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two versions are the same, as 2.9 and 2.9.0 are, and 2.9.0+a and 2.9.0+b."""
+    if one == other:
+        return True
+    from packaging.version import InvalidVersion
+
+    try:
+        return _ordered(one) == _ordered(other)
+    except InvalidVersion:
+        return False
 
 
 def is_older(version: str, than: str) -> bool:
     """Whether one version is older than another; False where either can't be compared."""
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import InvalidVersion
 
     try:
-        return Version(version) < Version(than)
+        return _ordered(version) < _ordered(than)
     except InvalidVersion:
         return False
+
+
+def _ordered(version: str) -> Version:
+    """A version to be compared, without what comes after ``+``: builds of a version have no order."""
+    from packaging.version import Version
+
+    return Version(Version(version).public)
 
 
 def _after(version: Version, steps: int) -> str:
@@ -94,4 +115,12 @@ def server_problem(server: str, supported: str) -> str:
 
 
 def _same_line(base: Version, current: Version) -> bool:
-    return current.release[: len(base.release)] == base.release
+    return (*current.release, 0, 0)[: len(base.release)] == base.release
+
+
+def _own_line(version: Version, bases: Sequence[Version]) -> list[Version]:
+    """The minor of a version, unless what it may follow says itself which of that."""
+    from packaging.version import Version
+
+    line = Version(f"{version.major}.{version.minor}")
+    return [] if any(_same_line(line, base) for base in bases) else [line]

@@ -90,6 +90,21 @@ def test_only_the_target_may_be_deployed() -> None:
     assert versions(someone) == ("2.10", "2.10")
 
 
+def test_the_target_is_the_same_however_its_version_is_written() -> None:
+    cluster = halfway()
+    going_on = deployer(kyma("2.10.0", broken=True), cluster=cluster)
+    planned = going_on.plan()
+    assert planned["plan"]["stays"] == []
+    assert going_on.carry_out(planned)["state"] == "failed"
+    assert versions(going_on) == ("2.9", "2.10.0")
+    told = deployer(kyma("2.9"), cluster=cluster, abandon=True).plan()["plan"]["stays"]
+    assert "component logging has moved to 2.10.0" in told
+    assert any(one.startswith("migration logging/grows ran in ") for one in told)
+    someone = deployer(kyma("2.10"), cluster=cluster)
+    assert someone.deploy()["state"] == "succeeded"
+    assert versions(someone) == ("2.10", "2.10")
+
+
 def test_giving_it_up_tells_what_stays_and_goes_back() -> None:
     someone = deployer(kyma("2.9"), cluster=halfway(), abandon=True)
     planned = someone.plan()

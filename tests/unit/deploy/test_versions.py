@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
+    is_older,
+    is_open,
+    is_same,
     server_problem,
     upgrade_problem,
 )
@@ -20,6 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions im
         ("2.9", "2.9", "2.10"),
         ("2.9.1", "2.9.1", "2.9.4"),
         ("2.9", "2.10", "2.10"),
+        ("2.9", "2.10", "2.10.0"),
+        ("2.9", "2.9.0", "2.9.1"),
+        ("2.10.0+b", "2.10.0+b", "2.10.0+a"),
     ],
 )
 def test_these_may_follow(version: str, target: str, wanted: str) -> None:
@@ -43,6 +49,31 @@ def test_these_may_not(version: str, target: str, wanted: str, told: str) -> Non
 def test_a_release_may_say_what_it_follows() -> None:
     assert upgrade_problem("2.9.3", "2.9.3", "2.11", ["2.9", "2.10"]) == ""
     assert "may follow 2.10" in upgrade_problem("2.9", "2.9", "2.11", ["2.10"])
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [("2.10.0", "2.10.1"), ("2.10.0-rc1", "2.10.0"), ("2.10", "2.10.0"), ("2.10.0+b", "2.10.0+a")],
+)
+def test_what_a_release_says_it_follows_leaves_its_own_minor_as_it_is(version: str, wanted: str) -> None:
+    assert upgrade_problem(version, version, wanted, ["2.9"]) == ""
+
+
+def test_a_release_may_say_what_it_follows_of_its_own_minor() -> None:
+    assert upgrade_problem("2.10.2", "2.10.2", "2.10.4", ["2.9", "2.10.2"]) == ""
+    assert "may follow 2.9 or 2.10.2" in upgrade_problem("2.10.1", "2.10.1", "2.10.4", ["2.9", "2.10.2"])
+    assert upgrade_problem("2.9", "2.9", "2.10", ["2.9.0"]) == ""
+
+
+def test_versions_are_the_same_however_they_are_written() -> None:
+    assert is_same("2.9", "2.9.0")
+    assert is_same("2.9.0+a", "2.9.0+b")
+    assert not is_same("2.9.0-rc1", "2.9.0")
+    assert not is_same("2.9", "")
+    assert is_same("main", "main")
+    assert not is_open("2.9", "2.9.0")
+    assert is_open("", "2.9")
+    assert not is_older("2.9.0+a", "2.9.0+b")
 
 
 def test_a_release_may_say_which_servers_it_supports() -> None:
