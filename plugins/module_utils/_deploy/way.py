@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
     is_older,
     is_open,
+    is_same,
     upgrade_problem,
 )
 
@@ -34,7 +35,8 @@ AnyStop = TypeVar("AnyStop", bound=Stop)
 def way_to(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
     """The shortest way to a release, its last stop; of ways of the same length the one over newer releases.
 
-    A deployment that is open is ended first. None where the releases at hand make no way.
+    It leads over a pre-release only where there is no other way. A deployment that is open is ended first.
+    None where the releases at hand make no way.
 
     Args:
         wanted: the release to come to.
@@ -42,20 +44,28 @@ def way_to(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: st
         version: what was last deployed completely, or empty.
         target: what is being deployed; differs from ``version`` while a deployment is open.
     """
-    stops = [wanted, *_newest_first(one for one in at_hand if is_older(one.version, wanted.version))]
+    older = _newest_first(one for one in at_hand if is_older(one.version, wanted.version))
     if is_open(version, target):
-        first = next((one for one in stops if one.version == target), None)
-        if first is None or first is wanted:
-            return [wanted] if first else None
+        begun = [one for one in (wanted, *older) if is_same(one.version, target)]
+        if not begun or begun[0] is wanted:
+            return begun[:1] or None
+        first = next((one for one in begun if one.version == target), begun[0])
         rest = way_to(wanted, at_hand, target, target)
         return [first, *rest] if rest else None
+    finals = [one for one in older if not _is_preview(one.version)]
+    previews = [one for one in older if _is_preview(one.version)]
+    return _shortest([wanted, *finals], version) or _shortest([wanted, *finals, *previews], version)
+
+
+def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:
+    """The shortest way to the first of some stops, over those of the others that are listed first."""
     ways: deque[tuple[str, list[AnyStop]]] = deque([(version, [])])
     seen: set[str] = set()
     while ways:
         here, way = ways.popleft()
         for stop in stops:
             if stop.version not in seen and not upgrade_problem(here, here, stop.version, stop.upgrades_from):
-                if stop is wanted:
+                if stop is stops[0]:
                     return [*way, stop]
                 seen.add(stop.version)
                 ways.append((stop.version, [*way, stop]))
@@ -66,3 +76,9 @@ def _newest_first(stops: Iterable[AnyStop]) -> list[AnyStop]:
     from packaging.version import Version
 
     return sorted(stops, key=lambda one: Version(one.version), reverse=True)
+
+
+def _is_preview(version: str) -> bool:
+    from packaging.version import Version
+
+    return Version(version).is_prerelease
