@@ -45,6 +45,7 @@ options:
   release_version:
     description:
       - The version of the release, where neither C(release.yaml) nor the name of its directory tells it.
+      - In quotes, as V(2.10) would be the number 2.1 without, which is refused.
     type: str
   component_list:
     description:

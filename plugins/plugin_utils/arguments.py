@@ -65,6 +65,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         problem = outcome.errors.msg
         if isinstance(outcome.errors[0], UnsupportedError):
             problem = f"Unsupported parameters for ({name}) module: {problem}"
+    problem = problem or _number_problem(args)
     secrets = frozenset(outcome._no_log_values)
     return Arguments(
         params=dict(outcome.validated_parameters),
@@ -75,3 +76,13 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
             for warning in outcome._warnings
         ),
     )
+
+
+def _number_problem(args: Mapping[str, Any]) -> str:
+    """Only what the user wrote shows it: to the module it is a text like any other."""
+    version = args.get("release_version")
+    if not isinstance(version, float):
+        return ""
+    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import number_problem
+
+    return f"release_version (kyma_release_version): {number_problem(version)}"

@@ -23,7 +23,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source imp
     directory_source,
     is_url,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import version_in_name
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
+    number_problem,
+    version_in_name,
+)
 
 _KEYS = ("release", "checksum", "version")
 
@@ -62,12 +65,15 @@ def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequ
 
 
 def _asked(entry: str | Mapping[str, Any]) -> dict[str, str]:
-    asked = {"release": entry} if isinstance(entry, str) else dict(entry)
+    asked = dict(entry) if isinstance(entry, Mapping) else {"release": entry}
     if set(asked) - set(_KEYS) or not asked.get("release"):
         raise refusal(
             f"release_catalog: {entry!r} is neither the place of a release"
             f" nor a mapping of {', '.join(_KEYS)}"
         )
+    for key, value in asked.items():
+        if isinstance(value, float):
+            raise refusal(f"release_catalog: {key}: {number_problem(value)}")
     return {key: str(value) for key, value in asked.items()}
 
 

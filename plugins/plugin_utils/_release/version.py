@@ -29,6 +29,11 @@ def parses(version: str) -> bool:
     return True
 
 
+def number_problem(number: float) -> str:
+    """Why a number of YAML is no version: 2.10 is 2.1 there, which is another release."""
+    return f'{number} is a number, and 2.10 is the same one as 2.1: put the version in quotes, like "2.10"'
+
+
 def same(one: str, other: str) -> bool:
     """Whether two versions are the same, as 2.9 and 2.9.0 are."""
     from packaging.version import Version

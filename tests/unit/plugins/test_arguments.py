@@ -32,6 +32,16 @@ def test_no_secret_gets_out() -> None:
     assert "geheim-123" not in str(arguments.complete({"msg": "401 for geheim-123"}))
 
 
+def test_a_version_without_quotes_is_refused_as_it_may_be_another_one() -> None:
+    definition = TaskDefinition(lambda _request: {}, {"release_version": {"type": "str"}})
+    problem = validate(definition, {"release_version": 2.10}, "x").problem
+    assert problem == (
+        "release_version (kyma_release_version): 2.1 is a number, and 2.10 is the same one as 2.1:"
+        ' put the version in quotes, like "2.10"'
+    )
+    assert validate(definition, {"release_version": "2.10"}, "x").params["release_version"] == "2.10"
+
+
 def test_an_option_by_both_its_names_is_told_of() -> None:
     arguments = validate(DEFINITION, {"verify_ssl": True, "validate_certs": True}, "x")
     assert arguments.complete({"warnings": ["ours"]})["warnings"] == [

@@ -68,6 +68,12 @@ def test_what_is_no_release_is_refused(entry: dict[str, str]) -> None:
         read_catalog([entry], ReleaseRequest("x"))
 
 
+@pytest.mark.parametrize("key", ["version", "release"])
+def test_a_version_without_quotes_is_refused_as_it_may_be_another_one(folder: Path, key: str) -> None:
+    with pytest.raises(ReleaseError, match=f"release_catalog: {key}: 2.1 is a number.*in quotes"):
+        read_catalog([{"release": str(folder / "unnamed"), key: 2.10}], ReleaseRequest("x"))
+
+
 def test_a_release_that_is_listed_by_itself_must_be_readable(folder: Path) -> None:
     with pytest.raises(ReleaseError):
         read_catalog([str(folder / "broken")], ReleaseRequest("x"))
