@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_fi
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
     archive_name,
-    directory_source,
     is_url,
+    open_source,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
     number_problem,
@@ -94,17 +94,18 @@ def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> Listed:
     source = asked["release"]
     version = asked.get("version", "").removeprefix("v")
     request = replace(wanted, source=source, checksum=asked.get("checksum", ""), version=version)
-    root = Path(source).expanduser()
     declared = Declared()
-    if is_url(source) or not root.is_dir():
+    if is_url(source):
         version = version or version_in_name(archive_name(request))
     else:
-        layout = layout_of(root)
-        if layout.component_list() is None:
-            raise refusal("there is no components.yaml (or .yml, .json)", source)
-        file = layout.release_file()
-        declared = parse_release_file(read_text(file, str(file)), str(file)) if file else declared
-        version = declared.version or version or directory_source(root, source).version()
+        with open_source(request, whole=False) as opened:
+            layout = layout_of(opened.root)
+            if layout.component_list() is None and Path(source).expanduser().is_dir():
+                raise refusal("there is no components.yaml (or .yml, .json)", source)
+            if file := layout.release_file():
+                shown = opened.show(file)
+                declared = parse_release_file(read_text(file, shown), shown)
+            version = declared.version or version or opened.version()
     if not version:
         raise refusal("release_catalog: nothing tells which version this is", source)
     return Listed(request, version, declared.upgrades_from)

@@ -17,6 +17,8 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 CHART = "Chart.yaml"
 _LISTS = ("components.yaml", "components.yml", "components.json")
 _RELEASE_FILES = ("release.yaml", "release.yml")
+TELLING = (*_LISTS, *_RELEASE_FILES)
+"""Files that lie in a release's directory itself."""
 _INSTALLATION = Path("installation", "resources")
 _CHARTS = "resources"
 _CRDS = "crds"

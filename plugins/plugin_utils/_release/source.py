@@ -8,15 +8,17 @@ from __future__ import annotations
 import hashlib
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import download, without_login
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import TELLING
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
     version_in_name,
     version_of_checkout,
@@ -90,8 +92,12 @@ def directory_source(path: Path, label: str) -> Source:
 
 
 @contextmanager
-def open_source(request: ReleaseRequest) -> Iterator[Source]:
+def open_source(request: ReleaseRequest, *, whole: bool = True) -> Iterator[Source]:
     """The release's directory; what was downloaded and unpacked for it is removed in the end.
+
+    Args:
+        request: where it lies.
+        whole: whether all of an archive is unpacked, or only what the release says of itself.
 
     Raises:
         ReleaseError: there is nothing there, it can't be fetched or unpacked, or the checksum differs.
@@ -108,7 +114,7 @@ def open_source(request: ReleaseRequest) -> Iterator[Source]:
             download(request.source, path)
         if digest and (actual := file_digest(path)) != digest:
             raise refusal(f"its sha256 is {actual}, but {digest} is wanted", label)
-        root = _unpack(path, Path(folder, "unpacked"), label)
+        root = _unpack(path, Path(folder, "unpacked"), label, whole)
         yield Source(root, label, (root.name, archive_name(request)))
 
 
@@ -126,7 +132,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _unpack(archive: Path, folder: Path, label: str) -> Path:
+def _unpack(archive: Path, folder: Path, label: str, whole: bool) -> Path:
     """Unpack an archive safely (PEP 706); answers with its one top folder, if it has one."""
     if not hasattr(tarfile, "data_filter"):
         raise refusal(
@@ -134,10 +140,18 @@ def _unpack(archive: Path, folder: Path, label: str) -> Path:
         )
     try:
         with tarfile.open(archive, "r:gz") as tar:
-            tar.extractall(folder, filter="data")
+            tar.extractall(folder, None if whole else _telling(tar), filter="data")
     except tarfile.FilterError as error:
         raise refusal(f"the archive is not safe to unpack: {error}", label) from error
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise refusal(f"the archive can't be unpacked: {error}", label) from error
     entries = list(folder.iterdir()) if folder.is_dir() else []
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
+
+
+def _telling(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """What tells which directory is the release's, and its files that are not of a component."""
+    for member in tar:
+        path = PurePosixPath(member.name)
+        if len(path.parts) <= 2 and (member.isdir() or path.name in TELLING):
+            yield member

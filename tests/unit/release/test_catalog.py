@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,20 @@ def folder(tmp_path: Path) -> Path:
     release(place / "unnamed")
     (place / "notes").mkdir()
     (place / "README.md").write_text("2.7")
-    (place / "kyma-2.8.tar.gz").write_bytes(b"")
+    archive(place / "kyma-2.8.tar.gz")
+    (place / "kyma-2.6.tar.gz").write_bytes(b"")
+    return place
+
+
+def archive(place: Path, release_file: str = "", top: str = "kyma/") -> Path:
+    files = {"components.yaml": "components: []\n", "a/release.yaml": "kind: ConfigMap\n"}
+    if release_file:
+        files["release.yaml"] = release_file
+    with tarfile.open(place, "w:gz") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(top + name)
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
     return place
 
 
@@ -48,6 +63,32 @@ def test_a_folder_of_releases(folder: Path) -> None:
     expected: dict[str, tuple[str, ...]] = {"2.9": (), "2.8": (), "2.10": ("2.8",)}
     assert versions([str(folder)], folder / "2.9") == expected
     assert versions([], folder / "2.9") == expected
+
+
+@pytest.mark.parametrize("top", ["kyma/", "./kyma/", "./", ""])
+def test_an_archive_says_itself_what_it_is(tmp_path: Path, top: str) -> None:
+    place = archive(tmp_path / "kyma-2.11.tar.gz", "version: 2.11.3\nupgrades_from: [2.9]\n", top)
+    assert versions([str(place)], tmp_path) == {"2.11.3": ("2.9",)}
+    unnamed = archive(tmp_path / "ten.tgz", "version: '2.10'\n", top)
+    assert versions([str(unnamed)], tmp_path) == {"2.10": ()}
+    assert set(versions([], unnamed)) == {"2.11.3", "2.10"}
+
+
+def test_an_archive_that_says_nothing_is_what_it_is_called(tmp_path: Path) -> None:
+    assert versions([str(archive(tmp_path / "a.tgz", top="kyma-2.9/"))], tmp_path) == {"2.9": ()}
+    assert versions([str(archive(tmp_path / "2.8.tar.gz"))], tmp_path) == {"2.8": ()}
+
+
+def test_what_is_wrong_with_an_archive_is_told_where_it_is_listed_by_itself(tmp_path: Path) -> None:
+    bad = archive(tmp_path / "kyma-2.9.tar.gz", "version: [\n")
+    with pytest.raises(ReleaseError, match=r"kyma-2\.9\.tar\.gz/release.yaml:2:1: not YAML"):
+        read_catalog([str(bad)], ReleaseRequest("x"))
+    with pytest.raises(ReleaseError, match=r"kyma-2\.9\.tar\.gz: its sha256 is"):
+        read_catalog([{"release": str(bad), "checksum": SHA}], ReleaseRequest("x"))
+    bad.write_bytes(b"")
+    with pytest.raises(ReleaseError, match="can't be unpacked"):
+        read_catalog([str(bad)], ReleaseRequest("x"))
+    assert versions([], bad) == {}
 
 
 def test_releases_one_by_one(folder: Path) -> None:
