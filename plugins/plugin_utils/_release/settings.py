@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
@@ -17,6 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_docum
     plain_text,
     read_documents,
 )
+
+_ESCAPE = re.compile(r"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|.)")
 
 
 def read_text(path: Path, shown: str) -> str:
@@ -39,9 +43,8 @@ def read_settings(text: str, file: str) -> Located:
     Raises:
         ReleaseError: it is something else.
     """
-    # JSON is YAML but for tabs, and strings of JSON can't hold a bare one: all of them are mere space.
-    spaced = text.replace("\t", " ") if file.endswith(".json") else text
-    documents = read_documents(spaced, file, scalar=plain_text, mapping=Located)
+    as_yaml = _json_as_yaml(text) if file.endswith(".json") else text
+    documents = read_documents(as_yaml, file, scalar=plain_text, mapping=Located)
     if len(documents) != 1 or not isinstance(documents[0].value, Located):
         raise refusal("one mapping is wanted here", file, documents[-1].line if documents else 1)
     if documents[0].duplicates:
@@ -49,6 +52,16 @@ def read_settings(text: str, file: str) -> Located:
             Problem(f"the key {key!r} is there twice", file, line) for key, line in documents[0].duplicates
         )
     return documents[0].value
+
+
+def _json_as_yaml(text: str) -> str:
+    """JSON is YAML but for tabs, and for characters beyond 16 bits, which it escapes as two surrogates."""
+    # Strings of JSON can't hold a bare tab: all of them are mere space.
+    return _ESCAPE.sub(_whole_character, text.replace("\t", " "))
+
+
+def _whole_character(escape: re.Match[str]) -> str:
+    return str(json.loads(f'"{escape[0]}"')) if escape[1] else escape[0]
 
 
 class SettingsReader:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
@@ -63,6 +65,18 @@ def test_json_with_tabs() -> None:
     assert parse_component_list(text, "components.json").entries == (
         ComponentEntry("a", "kyma-system", version="2.10"),
     )
+
+
+@pytest.mark.parametrize("version", ["1-\U0001f680", r"\ud83d\ude80", r"\\ud83d\\ude80", 'ä/\t"\n'])
+def test_json_with_escapes(version: str) -> None:
+    text = json.dumps({"components": [{"name": "a", "version": version}]})
+    assert parse_component_list(text, "components.json").entries[0].version == version
+
+
+@pytest.mark.parametrize("escape", [r"\ud83d", r"\ude80\ud83d", r"\UD83D\UDE80"])
+def test_half_a_character_of_json_is_refused(escape: str) -> None:
+    with pytest.raises(ReleaseError, match="not YAML"):
+        parse_component_list(f'{{"components": [{{"name": "{escape}"}}]}}', "components.json")
 
 
 @pytest.mark.parametrize(
