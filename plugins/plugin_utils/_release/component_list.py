@@ -23,6 +23,7 @@ _ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "ro
 _RESERVED = {
     "global": "for values and migrations of the whole deployment",
     "crds": "the folder of what is established first",
+    "foundation": "the namespaces and CRDs that are deployed before any component",
 }
 _ROLE = re.compile(r"\w[\w-]*(\.\w+)*", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")

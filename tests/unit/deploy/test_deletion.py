@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -276,6 +277,25 @@ def test_some_components_alone() -> None:
     actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
     assert actions["monitoring"] == actions["dashboards"] == "install"
     assert actions["istio"] == "unchanged"
+
+
+def test_a_component_may_be_called_as_our_own_records_are_and_is_deleted_alone() -> None:
+    someone = deployer(release("2.9", {"records": [config_map("records")], "other": [config_map("other")]}))
+    someone.deploy()
+    assert not someone.delete("records").get("failed")
+    assert deletions(someone) == ["ConfigMap kyma-system/records"]
+    assert someone.cluster.get("v1", "Namespace", NAMESPACE)
+    assert read_lease(someone.cluster).epoch
+
+
+def test_a_component_that_is_called_migrations_fails_as_any_other() -> None:
+    components = {"base": (ComponentEntry("base", "kyma-system", prerequisite=True), [config_map("base")])}
+    someone = deployer(release("2.9", {**components, "migrations": [deployment("istio")]}), timeout=0.3)
+    someone.deploy()
+    stuck(someone)
+    result = someone.delete()
+    assert "base not started: migrations may need it, which is not gone (failed)" in result["msg"]
+    assert result["summary"][1].startswith("  delete    migrations  ")
 
 
 def test_a_plan_that_was_made_before_is_refused_afterwards() -> None:

@@ -689,7 +689,7 @@ def test_deleting_says_what_stays_as_migrations_have_left_it_and_can_undo_it_fir
     assert undone_too["changed"]
     assert size(someone) == "10"
     assert undone_too["warnings"] == []
-    assert undone_too["summary"][1] == "  undo      migrations  1 objects"
+    assert undone_too["summary"][1] == "  undo      past migrations  1 objects"
     assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
 
 
@@ -766,7 +766,7 @@ def test_what_could_not_be_undone_stops_the_deletion() -> None:
     )
     deleted = someone.delete(undo_migrations=True)
     assert deleted["failed"]
-    assert "migrations failed: ConfigMap default/volume: not undone: no route to host" in deleted["msg"]
+    assert "past migrations failed: ConfigMap default/volume: not undone: no route to host" in deleted["msg"]
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
 

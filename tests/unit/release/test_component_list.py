@@ -118,6 +118,7 @@ components:
   - name: c
     needs: [{d: 1}]
     version: [1]
+  - name: foundation
 """
     with pytest.raises(ReleaseError) as caught:
         parse_component_list(text, "components.yaml")
@@ -134,8 +135,10 @@ components:
         "13: no component can be called global: that is for values and migrations of the whole deployment",
         "14: needs must be a list of strings",
         "14: version must be a string",
+        "17: no component can be called foundation:"
+        " that is the namespaces and CRDs that are deployed before any component",
     ]
-    assert "for 12 reasons:" in str(caught.value)
+    assert "for 13 reasons:" in str(caught.value)
 
 
 @pytest.mark.parametrize(

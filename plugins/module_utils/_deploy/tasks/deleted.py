@@ -85,9 +85,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import sid
 
 EVERYTHING = "*"
 """The name that stands for all components, and for our own records after them."""
-RECORDS = "records"
+# What else is told of among components has names that no component can have, as these have no spaces.
+RECORDS = "own records"
 """What the deletion of our own records is called among components."""
-MIGRATIONS = "migrations"
+MIGRATIONS = "past migrations"
 """What undoing migrations is called among components."""
 RESOURCES = "custom resources"
 """What the deletion of other people's custom resources is called among components."""
