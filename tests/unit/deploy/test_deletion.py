@@ -298,6 +298,35 @@ def test_a_component_that_is_called_migrations_fails_as_any_other() -> None:
     assert result["summary"][1].startswith("  delete    migrations  ")
 
 
+def with_prerequisites(version: str, third: str = "3") -> Release:
+    def prerequisite(name: str, value: str = "") -> Any:
+        return ComponentEntry(name, "kyma-system", prerequisite=True), [config_map(name, value=value)]
+
+    components = {
+        "one": prerequisite("one"),
+        "two": prerequisite("two"),
+        "three": prerequisite("three", third),
+    }
+    return release(version, {**components, "a": [config_map("a", version=version)]})
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_after_a_run_of_components_alone_they_go_in_the_order_of_the_whole_release(complete: bool) -> None:
+    someone = deployer(with_prerequisites("2.9"), timeout=3)
+    if not complete:
+        memory(someone).fail_when(
+            lambda one: one.writes and not one.dry_run and one.ref == ref_of(named("a")), Unreachable("gone")
+        )
+    assert bool(someone.deploy().get("failed")) is not complete
+    someone.materials.given = with_prerequisites("2.9", "three")
+    someone.options["components"] = ["three"]
+    assert someone.deploy()["state"] == "succeeded"
+    memory(someone).requests.clear()
+    someone.delete()
+    places = [f"ConfigMap kyma-system/{name}" for name in ("three", "two", "one")]
+    assert [one for one in deletions(someone) if one in places] == places
+
+
 def test_a_plan_that_was_made_before_is_refused_afterwards() -> None:
     someone = installed()
     someone.materials.given = kyma("2.10")

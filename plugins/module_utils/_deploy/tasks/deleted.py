@@ -51,6 +51,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     delete_inventory,
     new_run_name,
+    read_runs,
     rewrite_inventory,
     write_installation,
 )
@@ -236,11 +237,18 @@ class _Deletion:
         return list(self._outcomes.values())
 
     def _order(self) -> tuple[str, ...]:
-        """In which order the newest run had its components: also of a release that was never complete."""
+        """In which order the newest run had its components: also of a release that was never complete.
+
+        A run of components alone knows only of these, so the newest one of a whole release counts first.
+        """
         last = self._installation.last_run
         run = self._cluster.get(API_VERSION, "Run", last) if last else None
-        listed = (run or {}).get("spec", {}).get("allComponents") or ()
-        return tuple(dict.fromkeys((*listed, *self._installation.components)))
+        alone: Sequence[str] = ()
+        if run and run["spec"].get("alone"):
+            alone = run["spec"].get("allComponents") or ()
+            run = next((one for one in read_runs(self._cluster) if not one["spec"].get("alone")), None)
+        whole = (run or {}).get("spec", {}).get("allComponents") or ()
+        return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
 
     def _rights(self) -> set[Right]:
         """What the deletion takes, as far as that is known beforehand."""
