@@ -35,7 +35,8 @@ options:
         seconds, starts nothing more, and ends what is in flight within its grace. Where no run is at work,
         nothing happens.
       - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything
-        to do are refused, whoever begins them. A run that has begun is not disturbed.
+        to do are refused, whoever begins them, and so are deletions and single tasks that would write. A run
+        that has begun is not disturbed.
       - V(released) ends a hold.
     type: str
     choices: [started, finished, noted, cancelled, held, released]

@@ -9,10 +9,13 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import LeaseHeld, Won
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
     acquire,
@@ -20,7 +23,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
     look_before,
     told_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
+
+
+class _ClusterHeld(LifecycleError):
+    """A person has said that the cluster is to stay as it is for now."""
 
 
 class _Outdated(Exception):
@@ -44,7 +52,8 @@ def with_own_lease(
             fence but its own.
 
     Raises:
-        LifecycleError: what the work raises. A lease that it does not get is an error of its first write.
+        LifecycleError: what the work raises. A lease that it does not get, as somebody has it or the cluster
+            is held, is an error of its first write.
     """
     with ExitStack() as stack:
         own = _OwnLease(task, run, rights, stack)
@@ -78,7 +87,7 @@ class _OwnLease:
         self._stack = stack
         self._lock = threading.Lock()
         self._won: Won | None = None
-        self._refused: LeaseHeld | None = None
+        self._refused: LifecycleError | None = None
 
     @property
     def lost(self) -> str:
@@ -104,7 +113,7 @@ class _OwnLease:
             if won is None:
                 try:
                     won = self._win()
-                except LeaseHeld as refusal:
+                except (LeaseHeld, _ClusterHeld) as refusal:
                     self._refused = refusal
                     raise
                 self.is_outdated = not won.is_first
@@ -117,18 +126,27 @@ class _OwnLease:
         return self.cancelled()
 
     def _win(self) -> Won:
+        self._must_not_be_held()
         task = self._task
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
         won = acquire(task, self._run, self._rights() if self._rights else (), look_before(task))
         won.tenure.cancelled = self._is_cancelled
         self._stack.callback(give_up, task, won)
+        if not won.is_first:
+            # It may have taken long.
+            self._must_not_be_held()
         self._stack.enter_context(won.tenure.renewed())
         told = told_of(won.fence) if self._rights else ""
         if told:
             task.progress("run", "advisory", told)
         self._won = won
         return won
+
+    def _must_not_be_held(self) -> None:
+        held = hold_problem(read_installation(self._task.cluster).hold, datetime.now(UTC))
+        if held:
+            raise _ClusterHeld(held)
 
 
 class _LeasedCluster(ClusterWrapper):

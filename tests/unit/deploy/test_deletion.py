@@ -480,6 +480,8 @@ def test_a_cluster_that_is_held_is_left_as_it_is() -> None:
     refused = someone.delete()
     assert "an audit" in refused["msg"]
     assert deletions(someone) == []
+    rehearsed = someone.delete(check_mode=True)
+    assert [rehearsed["changed"], *rehearsed["warnings"]] == [True, refused["msg"]]
 
 
 def test_migrations_do_not_run() -> None:

@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease, working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
     KIND,
@@ -26,7 +29,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     Won,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
@@ -37,9 +42,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
-from tests.unit.deploy.driver import Deployer, FakeMaterials, config_map, only_reads, release
+from tests.unit.deploy.driver import (
+    Deployer,
+    FakeMaterials,
+    config_map,
+    content_of,
+    only_reads,
+    release,
+)
 from tests.unit.deploy.test_undone import migrated, size
-from tests.unit.deploy.test_verdicts import memory, seeded, variant
+from tests.unit.deploy.test_verdicts import kyma, memory, seeded, variant
 
 NAMES = [f"map-{number}" for number in range(20)]
 OPTIONS = {"lease_wait": 0.0, "lease_seconds": 45, "service_account": "deployer"}
@@ -132,6 +144,51 @@ def test_a_lease_that_ends_before_a_request_does_is_refused(seconds: int) -> Non
     [told] = with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))["seen"]
     assert told.startswith(f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be 6 or more: ")
     assert [one for one in cluster.requests if one.writes] == []
+
+
+@pytest.mark.parametrize(
+    ("definition", "options"),
+    [
+        (component.DEFINITION, {"names": ["logging"]}),
+        (component.DEFINITION, {"names": ["logging"], "state": "pruned"}),
+        (migration.DEFINITION, {"ids": ["logging/grows-volumes"]}),
+    ],
+)
+def test_where_the_cluster_is_held_nothing_is_written(
+    definition: TaskDefinition, options: dict[str, Any]
+) -> None:
+    someone = migrated()
+    old = kyma()
+    someone.materials.given = replace(
+        old, content={**old.content, "logging": content_of([config_map("new")])}
+    )
+    memory(someone).patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "10"}})
+    if options.get("state") == "pruned":
+        assert not someone.task(component.DEFINITION, names=["logging"]).get("failed")
+    someone.task(run.DEFINITION, state="held", reason="an audit")
+    with only_reads(memory(someone)):
+        refused = someone.task(definition, **options)
+    assert refused["failed"]
+    assert "the cluster is held by " in refused["msg"]
+    assert "an audit" in refused["msg"]
+    someone.task(run.DEFINITION, state="released")
+    assert someone.task(definition, **options)["changed"]
+
+
+def test_a_hold_that_came_while_one_waited_counts() -> None:
+    cluster = MemoryCluster()
+    bring_definitions(cluster, Installation())
+    Acquisition(cluster, Claim(Holder("other"), 1, 0, ""), lambda *_told: None, lambda: False).acquire()
+
+    def told(_subject: str, state: str, _detail: str = "") -> None:
+        if state == "waiting":
+            write_hold(cluster, Hold(reason="an audit"))
+
+    waiting = replace(task(cluster), progress=told)
+    seen = with_own_lease(waiting, "one", lambda working: write(working, *NAMES))["seen"]
+    assert [one.partition(" (")[0] for one in seen] == ["the cluster is held: an audit"] * len(NAMES)
+    assert cluster.list("v1", "ConfigMap").items == []
+    assert read_lease(cluster).holder == ""
 
 
 def killed_while_it_had_the_lease(someone: Deployer) -> None:

@@ -139,7 +139,7 @@ def _deleted(task: Task, run: str) -> Result:
         "changed": any(one.deleted or one.changed for one in outcomes) or deletion.has_forgotten,
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
-        "warnings": [*not_ended, *staying],
+        "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
         "summary": [*_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
     }
     if overlay and task.diff:
@@ -182,6 +182,7 @@ class _Deletion:
 
     Attributes:
         run: its record.
+        held: why nothing may be deleted now, as a rehearsal has to tell; mostly empty.
         has_forgotten: whether records were changed though no object was there any more.
     """
 
@@ -193,9 +194,9 @@ class _Deletion:
         self._everything = EVERYTHING in params["names"]
         self._inventories = read_inventories(cluster)
         self._installation = read_installation(cluster)
-        held = hold_problem(self._installation.hold, datetime.now(UTC))
-        if held and not task.check_mode:
-            raise LifecycleError(held)
+        self.held = hold_problem(self._installation.hold, datetime.now(UTC))
+        if self.held and not task.check_mode:
+            raise LifecycleError(self.held)
         chosen = [
             inventory
             for name, inventory in self._inventories.items()
