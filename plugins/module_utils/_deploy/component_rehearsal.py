@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Object,
     Ref,
-    Resource,
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import KindNotServed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    KindNotServed,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.silent_webhooks import silent_webhook
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
@@ -30,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    FOUNDATION,
     Entry,
     Held,
     Inventory,
@@ -65,7 +69,8 @@ class Scene:
         observed: what the cluster remembers.
         version: of the release.
         digest: of the release.
-        brought: the kinds that the release defines itself, by group and kind.
+        brought: the components that define kinds of the release's own, by apiVersion and kind.
+        ordered: whether the components' needs make sense, so that it is known which of them come first.
         autoscaled: what autoscalers of the release and of the cluster target.
         settled: nothing that other components may reach into has changed; see :mod:`~.kept`.
         may_go_back: whether a component may be of a later release by now.
@@ -76,7 +81,8 @@ class Scene:
     observed: Observed
     version: str
     digest: str
-    brought: Mapping[tuple[str, str], Resource]
+    brought: Mapping[tuple[str, str], str]
+    ordered: bool
     autoscaled: frozenset[Target]
     settled: bool
     may_go_back: bool
@@ -93,6 +99,7 @@ class _Begun:
         stuck: a migration before it can't run.
         action: what its objects are looked at for.
         objects: those that are looked at.
+        beside: the kinds among them that only a component beside it makes the cluster serve, which it names.
     """
 
     component: DesiredComponent
@@ -101,6 +108,7 @@ class _Begun:
     stuck: bool
     action: str
     objects: Sequence[Object]
+    beside: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
@@ -132,11 +140,15 @@ class ComponentRehearsal:
         self._changes = changes
         self._blockers = blockers
         self.wide: list[tuple[str, Object]] = []
+        # What a refused definition would have brought is not missing from the cluster.
+        self._missed: set[tuple[str, str]] = set() if scene.ordered else set(scene.brought)
 
     def wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
         """Rehearse components that don't need each other; the server is asked about them side by side."""
-        begun = [self._begin(component) for component in wave]
+        begun = self._with_beside([self._begin(component) for component in wave])
         applied = side_by_side(self._apply, begun)
+        applied = [self._with_rest(*both) for both in zip(begun, applied, strict=True)]
+        self._missed.update(*map(_refused_kinds, begun, applied))
         changes = self._changes_by_component(begun, applied)
         return [
             self._end(one, result, changes.get(one.component.name, ()))
@@ -152,12 +164,37 @@ class ComponentRehearsal:
             self._blockers.append(Blocker(component.name, going_back(inventory, self._scene.version)))
         return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
 
+    def _with_beside(self, wave: Sequence[_Begun]) -> list[_Begun]:
+        """Find out what waits for definitions of components beside it, which may come too late."""
+        names = {one.component.name for one in wave}
+
+        def beside(one: _Begun) -> dict[tuple[str, str], str]:
+            kinds = {_kind_of(obj): self._scene.brought.get(_kind_of(obj), "") for obj in one.objects}
+            others = names - {one.component.name}
+            return {
+                kind: name
+                for kind, name in kinds.items()
+                if name in others and self._scene.overlay.resource(*kind) is None
+            }
+
+        return [replace(one, beside=beside(one)) for one in wave]
+
     def _apply(self, begun: _Begun) -> AppliedAll:
+        return self._applied(begun, [obj for obj in begun.objects if _kind_of(obj) not in begun.beside])
+
+    def _with_rest(self, begun: _Begun, applied: AppliedAll) -> AppliedAll:
+        """Apply what waits for definitions of components beside it, after all else of its wave."""
+        if not begun.beside:
+            return applied
+        rest = self._applied(begun, [obj for obj in begun.objects if _kind_of(obj) in begun.beside])
+        return replace(
+            applied, applied=(*applied.applied, *rest.applied), refused=(*applied.refused, *rest.refused)
+        )
+
+    def _applied(self, begun: _Begun, objects: Sequence[Object]) -> AppliedAll:
         known = Known(self._remembered(begun.component), self._scene.autoscaled)
         policy = self._scene.request.policy
-        return apply_objects(
-            self._scene.overlay, begun.objects, policy, Waits(), known=known, keep_going=True
-        )
+        return apply_objects(self._scene.overlay, objects, policy, Waits(), known=known, keep_going=True)
 
     def _remembered(self, component: DesiredComponent) -> dict[Ref, Entry]:
         return remembered_by(component.name, self._scene.observed.inventories)
@@ -178,14 +215,12 @@ class ComponentRehearsal:
         component, inventory, action = begun.component, begun.inventory, begun.action
         # What a migration would have made way for is refused only as that one can't run: to advise a deletion
         # would be wrong.
-        # And what a refused definition would have brought is not missing from the cluster.
         refused = [
             one
             for one in applied.refused
-            if not (begun.stuck and is_immutable(one.error))
-            and not (isinstance(one.error, KindNotServed) and one.ref[:2] in self._scene.brought)
+            if not (begun.stuck and is_immutable(one.error)) and not self._is_missed(one.error)
         ]
-        self._blockers += [_blocker(component.name, refusal) for refusal in refused]
+        self._blockers += [self._blocker(component.name, refusal) for refusal in refused]
         if not self._scene.request.alone:
             self.wide += [(component.name, obj) for obj in begun.objects if ref_of(obj) in applied.wide]
         migrated = self._migrations.rehearse(component.name, Phase.POST) or begun.migrated
@@ -203,13 +238,28 @@ class ComponentRehearsal:
             action=action,
             changes=changes,
             hooks=component.hooks,
-            warnings=(*component.warnings, *applied.warnings),
+            warnings=(*component.warnings, *applied.warnings, *_beside_warnings(begun)),
             objects=len(component.refs),
             digest=component.digest if action in NEW_CONTENT else "",
             component_version=component.entry.version or "",
             findings=tuple(findings),
             noted=self._noted(entries_of(inventory), applied.held) if action == "unchanged" else (),
         )
+
+    def _is_missed(self, error: ClusterError) -> bool:
+        return isinstance(error, KindNotServed) and (error.api_version, error.kind) in self._missed
+
+    def _blocker(self, component: str, refusal: Refusal) -> Blocker:
+        told, error, alone = _blocker(component, refusal), refusal.error, self._scene.request.alone
+        bringer = ""
+        if isinstance(error, KindNotServed):
+            bringer = self._scene.brought.get((error.api_version, error.kind), "")
+        if bringer in ("", FOUNDATION, component):
+            return told
+        advice = ": have that come first (needs, prerequisites), or put the definition into crds/"
+        if alone and bringer not in alone:
+            advice = ", and is not among those to deploy alone (components, kyma_components)"
+        return replace(told, message=f"{told.message}; component {bringer} brings its definition{advice}")
 
     def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:
         """What was looked at closely and is as it is to be, so that it need not be looked at again."""
@@ -242,6 +292,25 @@ class ComponentRehearsal:
     def _moved(self, inventory: Inventory) -> frozenset[Ref]:
         """What others have written since it was deployed."""
         return suspects(inventory, self._scene.observed.live, self._scene.request.policy)
+
+
+def _kind_of(obj: Object) -> tuple[str, str]:
+    return obj["apiVersion"], obj["kind"]
+
+
+def _refused_kinds(begun: _Begun, applied: AppliedAll) -> set[tuple[str, str]]:
+    """What the definitions that were refused would have made the cluster serve."""
+    refused = {one.ref for one in applied.refused}
+    return set(defined_kinds(obj for obj in begun.objects if ref_of(obj) in refused)) if refused else set()
+
+
+def _beside_warnings(begun: _Begun) -> list[str]:
+    name = begun.component.name
+    return [
+        f"{kind} in {api_version} is served only with the component {bringer}, which is deployed side by side"
+        f" with {name} and may be later: have {name} need it (needs)"
+        for (api_version, kind), bringer in begun.beside.items()
+    ]
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

@@ -158,7 +158,8 @@ class Rehearsal:
             self._observed,
             release.version,
             digest,
-            self._brought,
+            _bringers(self._desired),
+            not needs_problems(release.components),
             autoscaled,
             settled=bool(kept),
             # Where the release as a whole may not follow, each of its components would say the same.
@@ -372,6 +373,16 @@ class Rehearsal:
 def _refs_of(desired: Desired, inventories: Mapping[str, Inventory]) -> set[Ref]:
     refs = {ref for component in desired.components.values() for ref in component.refs}
     return refs | {entry.ref for inventory in inventories.values() for entry in inventory.entries}
+
+
+def _bringers(desired: Desired) -> dict[tuple[str, str], str]:
+    """Which component defines a kind of the release's own (apiVersion, kind), but for what is kept."""
+    return {
+        kind: component.name
+        for component in desired.components.values()
+        if not component.is_kept
+        for kind in defined_kinds(component.objects)
+    }
 
 
 def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:

@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Event,
     Object,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Result
@@ -691,6 +692,92 @@ def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
         "Kyma 2.11 can't be deployed now, for 9 reasons; nothing was written:\n- "
     )
     assert not planned["changed"]
+
+
+def in_v2(obj: Object) -> Object:
+    """A custom resource in a version that the definitions of these tests don't have."""
+    return {**obj, "apiVersion": obj["apiVersion"].replace("/v1", "/v2")}
+
+
+def test_a_version_that_the_definition_of_a_release_does_not_have_blocks() -> None:
+    someone = deployer(release("2.9", {"a": [in_v2(custom("Gateway", "kyma"))]}, crds=[crd("Gateway")]))
+    told = blockers(someone.plan())
+    assert told == "a: Gateway kyma-system/kyma: the cluster does not serve Gateway in example.com/v2"
+
+
+def test_of_what_a_refused_definition_would_have_brought_only_the_definition_is_told() -> None:
+    objects = {"a": [custom("Gateway", "one")], "b": [in_v2(custom("Gateway", "two"))]}
+    someone = deployer(release("2.9", objects, crds=[crd("Gateway")]))
+    refusal = Invalid("apply it", status=422, reason="Invalid", api_message="no schema")
+    memory(someone).fail_when(lambda request: request.ref.name == "gateways.example.com", refusal)
+    first, second = blockers(someone.plan()).splitlines()
+    assert first.startswith("foundation: CustomResourceDefinition gateways.example.com: ")
+    assert "no schema" in first
+    assert second == "b: Gateway kyma-system/two: the cluster does not serve Gateway in example.com/v2"
+
+
+@pytest.mark.parametrize(
+    ("user", "bringer"),
+    [
+        ({"prerequisite": True}, {}),
+        ({"prerequisite": True}, {"prerequisite": True}),
+        ({}, {"needs": ("user",)}),
+    ],
+)
+def test_a_kind_whose_definition_comes_with_a_later_component_blocks_and_names_it(
+    user: dict[str, Any], bringer: dict[str, Any]
+) -> None:
+    components = {
+        "user": (ComponentEntry("user", "kyma-system", **user), [custom("Gateway", "kyma")]),
+        "bringer": (ComponentEntry("bringer", "kyma-system", **bringer), [crd("Gateway")]),
+    }
+    someone = deployer(release("2.9", components))
+    assert blockers(someone.plan()) == (
+        "user: Gateway kyma-system/kyma: the cluster does not serve Gateway in example.com/v1; component"
+        " bringer brings its definition: have that come first (needs, prerequisites), or put the definition"
+        " into crds/"
+    )
+
+
+def test_a_kind_whose_definition_comes_with_a_component_that_is_left_out_blocks() -> None:
+    someone = deployed(release("2.9", {"a": [config_map("a")], "b": [config_map("b")]}))
+    someone.materials.given = release("2.9", {"a": [custom("Gateway", "kyma")], "b": [crd("Gateway")]})
+    someone.options["components"] = ["a"]
+    told = blockers(someone.plan())
+    assert "; component b brings its definition, and is not among those to deploy alone" in told
+    someone.options["components"] = []
+    assert changes(someone.plan(), "a")["Gateway kyma"][0] == "create"
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_kind_that_comes_with_the_component_itself_or_with_one_beside_it_is_only_unverified(
+    own: bool,
+) -> None:
+    gateway, definition = custom("Gateway", "kyma"), crd("Gateway")
+    given = {"a": [gateway, definition]} if own else {"a": [gateway], "b": [definition]}
+    someone = deployer(release("2.9", given))
+    planned = someone.plan()["plan"]
+    [made] = [one for c in planned["components"] for one in c["changes"] if one["kind"] == "Gateway"]
+    assert (made["action"], made["unverified"]) == ("create", True)
+    told = [warning for c in planned["components"] for warning in c["warnings"]]
+    assert told == (
+        []
+        if own
+        else [
+            "Gateway in example.com/v1 is served only with the component b, which is deployed side by side"
+            " with a and may be later: have a need it (needs)"
+        ]
+    )
+    # And once it is served there is nothing to tell.
+    memory(someone).apply(definition)
+    told = [warning for c in someone.plan()["plan"]["components"] for warning in c["warnings"]]
+    assert told == []
+
+
+def test_where_needs_make_no_sense_it_is_not_told_what_comes_before_what() -> None:
+    needs = ComponentEntry("a", "kyma-system", needs=("b", "nobody"))
+    someone = deployer(release("2.9", {"a": (needs, [custom("Gateway", "kyma")]), "b": [crd("Gateway")]}))
+    assert blockers(someone.plan()) == "component a needs nobody, which is not in the component list"
 
 
 def test_a_downgrade_is_refused() -> None:
