@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, intended
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, Plan, PlanRequest
@@ -45,7 +46,8 @@ def plan_way(
         LifecycleError: a release on the way can't be read, or the cluster doesn't answer.
     """
     installation = observed.installation
-    release = materials.release()
+    standing = {} if observed.refused else observed.inventories
+    release, kept = read_release(materials, standing)
     wanted = _Stop(release.version, release.upgrades_from, materials)
     at_hand = [_Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.at_hand()]
     target = installation.version if request.abandon else installation.target
@@ -53,12 +55,17 @@ def plan_way(
     plans: list[Plan] = []
     before: Rehearsal | None = None
     for stop in way or [wanted]:
-        digest, release = stop.materials.fingerprint(), stop.materials.release()
-        rehearsal = Rehearsal(cluster, release, request, found, migrating, observed, digest, after=before)
+        digest = stop.materials.fingerprint()
+        release, kept = read_release(stop.materials, standing)
+        rehearsal = Rehearsal(
+            cluster, release, request, found, migrating, observed, digest, kept=kept, after=before
+        )
         plans.append(rehearsal.plan())
         if plans[0].blockers:
             break
         observed, before = after(observed, rehearsal.desired, release, digest), rehearsal
+        # What this hop leaves is not in the cluster yet, so of those after it all is looked at.
+        standing = {}
     first = plans[0]
     if way is None and first.blockers and is_older(installation.version, release.version):
         there = ", ".join(one.version for one in at_hand) or "none"
@@ -84,6 +91,7 @@ def after(observed: Observed, desired: Desired, release: Release, digest: str) -
     inventories: dict[str, Inventory] = dict(observed.inventories)
     for name, component in desired.components.items():
         known = inventories.get(name)
-        intent = intended(known, component.entry, component.objects)
+        objects = () if component.is_kept else component.objects
+        intent = intended(known, component.entry, objects, whole=not component.is_kept)
         inventories[name] = replace(intent, version=release.version, digest=component.digest, release=digest)
     return replace(observed, installation=installation, inventories=inventories)

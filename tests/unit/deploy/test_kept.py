@@ -189,15 +189,19 @@ def remembered(someone: Deployer) -> dict[str, tuple[str, frozenset[Ref]]]:
     return {name: (one.digest, one.refs) for name, one in read_inventories(someone.cluster).items()}
 
 
-def deployed(given: Release, *migrations: type[Migration]) -> Deployer:
-    someone = deployer(given, *migrations)
+def deployed(given: Release, *migrations: type[Migration], **options: Any) -> Deployer:
+    someone = deployer(given, *migrations, **options)
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.read.clear()
     return someone
 
 
-def test_only_what_has_changed_is_read_by_the_plan_and_by_the_run() -> None:
-    someone = deployed(release("2.9", BEFORE, crds=CRDS))
+WAYS = pytest.mark.parametrize("way", [{}, {"hops": "auto"}], ids=["directly", "by hops where there are any"])
+
+
+@WAYS
+def test_only_what_has_changed_is_read_by_the_plan_and_by_the_run(way: dict[str, str]) -> None:
+    someone = deployed(release("2.9", BEFORE, crds=CRDS), **way)
     someone.materials.given = release("2.9", CHANGED, crds=CRDS)
     someone.deploy()
     assert set(someone.materials.read) == {"the release"}
@@ -337,11 +341,12 @@ def config_maps(someone: Deployer) -> set[str]:
     return {one["metadata"]["name"] for one in someone.cluster.list("v1", "ConfigMap", "kyma-system").items}
 
 
-def test_a_run_writes_only_what_has_moved_however_the_rest_is_rendered_now() -> None:
+@WAYS
+def test_a_run_writes_only_what_has_moved_however_the_rest_is_rendered_now(way: dict[str, str]) -> None:
     def make(value: str) -> Release:
         return release("2.9", {"app": [config_map("settings", level="info"), secret("login", key=value)]})
 
-    someone = rendering(deployer(make("any")), make)
+    someone = rendering(deployer(make("any"), **way), make)
     assert someone.deploy()["state"] == "succeeded"
     before = someone.cluster.get("v1", "Secret", "login", "kyma-system")
     edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
@@ -355,11 +360,12 @@ def test_a_run_writes_only_what_has_moved_however_the_rest_is_rendered_now() -> 
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_has_a_random_name_outlives_the_drift_of_something_else() -> None:
+@WAYS
+def test_what_has_a_random_name_outlives_the_drift_of_something_else(way: dict[str, str]) -> None:
     def make(value: str) -> Release:
         return release("2.9", {"app": [config_map("settings", level="info"), config_map(f"app-{value}")]})
 
-    someone = rendering(deployer(make("any")), make)
+    someone = rendering(deployer(make("any"), **way), make)
     assert someone.deploy()["state"] == "succeeded"
     before = config_maps(someone)
     edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
@@ -368,11 +374,12 @@ def test_what_has_a_random_name_outlives_the_drift_of_something_else() -> None:
     assert config_maps(someone) == before
 
 
-def test_what_has_a_random_name_outlives_a_migration_of_its_component() -> None:
+@WAYS
+def test_what_has_a_random_name_outlives_a_migration_of_its_component(way: dict[str, str]) -> None:
     def make(value: str) -> Release:
         return release("2.9", {"app": [config_map("settings"), config_map(f"app-{value}")]})
 
-    someone = rendering(deployer(make("any")), make)
+    someone = rendering(deployer(make("any"), **way), make)
     assert someone.deploy()["state"] == "succeeded"
     before = config_maps(someone)
     someone.materials.classes = (writes_config_map("app", Phase.PRE, "made"),)
@@ -381,14 +388,15 @@ def test_what_has_a_random_name_outlives_a_migration_of_its_component() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_is_left_to_prune_takes_along_nothing_that_has_a_random_name() -> None:
+@WAYS
+def test_what_is_left_to_prune_takes_along_nothing_that_has_a_random_name(way: dict[str, str]) -> None:
     def make(version: str, image: str, *more: Object) -> Callable[[str], Release]:
         return lambda value: release(
             version, {"app": [config_map(f"app-{value}"), *more], "web": [deployment("web", image)]}
         )
 
     first = make("2.9", "nginx:1", config_map("old"))
-    someone = rendering(deployer(first("any")), first)
+    someone = rendering(deployer(first("any"), **way), first)
     assert someone.deploy()["state"] == "succeeded"
     assert rendering(someone, make("2.10", "broken")).deploy()["failed"]
     before = config_maps(someone)
@@ -398,6 +406,28 @@ def test_what_is_left_to_prune_takes_along_nothing_that_has_a_random_name() -> N
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert config_maps(someone) == before - {name for _action, name in told}
     assert len(config_maps(someone)) == 1
+
+
+@WAYS
+def test_a_new_release_leaves_alone_what_is_only_rendered_to_other_random_values(way: dict[str, str]) -> None:
+    def make(version: str) -> Release:
+        objects = [config_map(f"app-{version}"), secret("login", key=version)]
+        made = release(version, {"app": objects, "web": [config_map("settings", level=version)]})
+        return replace(made, content={**made.content, "app": replace(made.content["app"], source="same")})
+
+    someone = deployed(make("2.9"), **way)
+    before = config_maps(someone)
+    someone.materials.given = make("2.10")
+    planned = someone.plan()
+    assert changes(planned, "app") == []
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert config_maps(someone) == before
+    if way:
+        someone.materials.given, someone.materials.others = make("2.12"), (make("2.11"),)
+        plan = someone.plan()["plan"]
+        assert (plan["version"], len(plan["later"])) == ("2.11", 1)
+        assert changes({"plan": plan}, "app") == []
+        assert changes({"plan": plan["later"][0]}, "web") == [("change", "settings")]
 
 
 def test_what_is_not_applied_is_waited_for_all_the_same() -> None:
