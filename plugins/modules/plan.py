@@ -73,6 +73,7 @@ options:
       - What to do where O(release) can't follow the cluster's one directly.
       - With V(auto) the shortest way over releases at hand is planned. The plan of the first hop is exact,
         and is the one that can be carried out. What comes after it is provisional.
+      - Some O(components) alone take no hops.
     type: str
     choices: [refuse, auto]
     default: refuse

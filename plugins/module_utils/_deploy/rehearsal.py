@@ -286,6 +286,7 @@ class Rehearsal:
             self._release.version,
             self._release.upgrades_from,
             abandon=self._request.abandon,
+            alone=bool(self._request.alone),
         )
 
     def _release_problems(self, version: str) -> list[str]:

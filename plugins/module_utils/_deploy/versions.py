@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def upgrade_problem(
-    version: str, target: str, wanted: str, upgrades_from: Sequence[str] = (), *, abandon: bool = False
+    version: str,
+    target: str,
+    wanted: str,
+    upgrades_from: Sequence[str] = (),
+    *,
+    abandon: bool = False,
+    alone: bool = False,
 ) -> str:
     """Why a release may not be deployed now, in a sentence for a person; empty where it may.
 
@@ -25,6 +31,7 @@ def upgrade_problem(
         upgrades_from: the versions that it may follow; default: the previous minor. It may follow those of
             its own minor as well, unless some of them are named here.
         abandon: give up a deployment that is open.
+        alone: only some components of it are to be deployed.
     """
     if is_open(version, target) and not is_same(wanted, target) and not abandon:
         return (
@@ -51,9 +58,14 @@ def upgrade_problem(
         refusal = f"{wanted} can't follow {version} directly, as upgrades go one minor version at a time:"
         if next_.major != current.major:
             return f"{refusal} deploy the releases in between first, the next of them {_after(current, 1)}"
-        between = [_after(current, step) for step in range(1, next_.minor - current.minor)]
+        between = ", then ".join(_after(current, step) for step in range(1, next_.minor - current.minor))
+        if alone:
+            return (
+                f"{refusal} deploy {between} as whole releases first, as components alone (components,"
+                " kyma_components) take no hops"
+            )
         return (
-            f"{refusal} deploy {', then '.join(between)} first; or have it done with hops=auto (kyma_hops),"
+            f"{refusal} deploy {between} first; or have it done with hops=auto (kyma_hops),"
             " which takes them from release_catalog (kyma_release_catalog)"
         )
     return ""

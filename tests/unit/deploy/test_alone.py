@@ -74,6 +74,20 @@ def test_unknown_names_are_refused_with_those_that_are_near() -> None:
     assert "istio or logging or telemetry or monitoring" in told
 
 
+def test_they_take_no_hops_and_who_asks_for_both_is_told_so() -> None:
+    someone = deployer(kyma("2.9"))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given, someone.materials.others = kyma("2.12"), (kyma("2.10"), kyma("2.11"))
+    someone.options = {"components": ["logging"], "hops": "auto"}
+    [told] = someone.plan()["blockers"]
+    assert told == (
+        "2.12 can't follow 2.9 directly, as upgrades go one minor version at a time: deploy 2.10, then 2.11"
+        " as whole releases first, as components alone (components, kyma_components) take no hops"
+    )
+    someone.options = {"hops": "auto"}
+    assert someone.plan()["plan"]["version"] == "2.10"
+
+
 def test_what_they_need_must_be_there() -> None:
     assert blockers([]) == []
     assert blockers(["telemetry"], istio="x", logging="x") == []
