@@ -202,3 +202,11 @@ def test_a_plan_made_anew_that_finds_nothing_left_to_do_notes_what_it_has_seen(p
     seen = planned("2.11", needed=False, noted={"logging": ["something"]})
     played = plays.play({"plan": [planned("2.11"), seen], "run started": [OUTDATED]}).succeeded()
     assert [one.get("state") for one in played.of("run")] == ["started", "noted"]
+
+
+def test_what_keeps_a_plan_made_anew_from_beginning_is_all_that_fails(plays: Plays) -> None:
+    held = {"failed": True, "msg": "the cluster is held"}
+    played = plays.play({"plan": [planned("2.11"), planned("2.11")], "run started": [OUTDATED, held]})
+    assert played.status
+    assert "the cluster is held" in played.text
+    assert played.text.count("fatal: ") == 1, played.text
