@@ -1,19 +1,25 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.run: in Ansible's own process if it can; a run ends with its ansible-playbook."""
+"""Carries kyma.lifecycle.run: in Ansible's own process if it can; a run ends with its ansible-playbook.
+
+Where it can't, what begins a run works in the background, as it may have to wait for somebody else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
@@ -22,9 +28,11 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIF
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
+LONGEST_WAIT = 10 * 365 * 24 * 3600.0
+"""Seconds that stand for any number of them."""
 
 
-class ActionModule(DirectCarrier):
+class ActionModule(DirectCarrier, BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
@@ -32,14 +40,23 @@ class ActionModule(DirectCarrier):
 
     def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         """See DirectCarrier; in one piece with it, as nobody may come between."""
-        result = super()._work(arguments, task_vars, told)
-        params, run = arguments.params, result.get("run")
+        params, work = arguments.params, super()._work
+        if params["state"] == "started" and not (self.works_here and has_libraries()):
+            # It tells whom it waits for, and a person may want it to stop: nothing of that reaches a module
+            # in the foreground.
+            work = self._follow
+        result = work(arguments, task_vars, told)
+        run = result.get("run")
         if params["state"] == "started" and run and not params["outlives_playbook"]:
             LEFTOVERS.remove_afterwards(Path(C.DEFAULT_LOCAL_TMP))
             LIFELINE.afterwards(lambda: self._end(run, arguments, task_vars), unless=_note(run))
         elif params["state"] == "finished" and "durations" in result and _note(params["run"]).exists():
             _note(params["run"]).write_text("ended")
         return result
+
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
+        """See BackgroundCarrier: what begins a run may wait before."""
+        return super().deadline(params, entries) + min(float(params["lease_wait"]), LONGEST_WAIT)
 
     def _end(self, run: str, arguments: Arguments, task_vars: TaskVars) -> None:
         """End the record of a run that Ansible did not come back to: a signal leaves it no time for that."""

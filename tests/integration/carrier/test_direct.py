@@ -88,6 +88,16 @@ def test_a_kubeconfig_of_the_environment_is_relative_to_where_people_are(playboo
     assert outcome.results[HERE, "background"]["program"] != "ansible-playbook"
 
 
+def test_a_run_is_begun_here_or_in_the_background_there_and_leaves_no_files(playbooks: Playbooks) -> None:
+    plan = {"blockers": ["the cluster is held"]}
+    task = {"name": "begin", "kyma.lifecycle.run": {**CONNECTION, "state": "started", "plan": plan}}
+    outcome = playbooks.run([{**task, "ignore_errors": True}])
+    for host in (HERE, THERE):
+        assert "the cluster is held" in outcome.results[host, "begin"]["msg"]
+    assert playbooks.async_dir.is_dir()
+    assert list(playbooks.async_dir.iterdir()) == []
+
+
 def test_options_can_be_set_for_the_whole_group(playbooks: Playbooks) -> None:
     tasks = [{"name": "read", "kyma.lifecycle.run_info": {}, "ignore_errors": True}]
     defaults = {"group/kyma.lifecycle.kyma": {**CONNECTION, "proxy": "http://127.0.0.1:2"}}
