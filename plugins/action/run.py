@@ -50,7 +50,7 @@ class ActionModule(DirectCarrier, BackgroundCarrier):
         if params["state"] == "started" and run and not params["outlives_playbook"]:
             LEFTOVERS.remove_afterwards(Path(C.DEFAULT_LOCAL_TMP))
             LIFELINE.afterwards(lambda: self._end(run, arguments, task_vars), unless=_note(run))
-        elif params["state"] == "finished" and "durations" in result and _note(params["run"]).exists():
+        elif params["state"] == "finished" and result.get("state") and _note(params["run"]).exists():
             _note(params["run"]).write_text("ended")
         return result
 

@@ -149,6 +149,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+check_mode:
+  description:
+    - Whether it was planned in check mode, by C(--check) or by the keyword. Nothing is carried out then.
+  returned: if nothing stands in the way
+  type: bool
+  sample: false
 plan_digest:
   description: The digest of the plan that was kept.
   returned: if O(plan) or O(plan_out) is given

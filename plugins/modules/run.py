@@ -161,7 +161,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 run:
-  description: The name of the run.
+  description: The name of the run. Empty where none has begun, as in check mode.
   returned: if O(state=started), O(state=finished) or O(state=cancelled)
   type: str
   sample: 20261121-131854-a1b2c3
@@ -179,7 +179,7 @@ advisory:
   type: str
   sample: ''
 state:
-  description: How the run ended, V(succeeded), V(failed) or V(cancelled).
+  description: How the run ended, V(succeeded), V(failed) or V(cancelled). Empty in check mode.
   returned: if O(state=finished)
   type: str
   sample: succeeded

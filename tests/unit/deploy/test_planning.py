@@ -174,7 +174,8 @@ def test_what_depends_on_the_releases_own_definitions_is_unverified_and_blocks_n
 def test_a_plan_only_reads(check_mode: bool) -> None:
     someone = deployer(kyma(), writes_config_map("logging", Phase.PRE, "one"))
     with only_reads(memory(someone)) as requests:
-        assert someone.plan(check_mode=check_mode)["plan"]["needed"]
+        planned = someone.plan(check_mode=check_mode)
+    assert (planned["plan"]["needed"], planned["check_mode"]) == (True, check_mode)
     assert any(request.dry_run for request in requests)
 
 

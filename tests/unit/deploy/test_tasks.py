@@ -387,6 +387,7 @@ def test_in_check_mode_nothing_is_recorded() -> None:
     with only_reads(memory(someone)):
         begun = someone.task(run.DEFINITION, check_mode=True, state="started", plan=planned["plan"])
     assert begun["changed"]
+    assert (begun["run"], begun["outdated"]) == ("", False)
 
 
 def test_a_run_is_running_until_it_ends() -> None:

@@ -147,3 +147,14 @@ def test_what_is_always_returned_is(module: str) -> None:
     always = {key for key, one in of(module).items() if one.get("returned") in ("always", "success")}
     for result in results(module):
         assert result.get("failed") or always <= result.keys()
+
+
+@pytest.mark.parametrize("state", ["started", "finished", "cancelled"])
+def test_in_check_mode_a_run_answers_all_that_it_would_else(state: str) -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()["plan"]
+    begun = someone.task(run.DEFINITION, state="started", plan=planned)["run"]
+    rehearsed = someone.task(run.DEFINITION, check_mode=True, state=state, plan=planned, run=begun)
+    promised = {key for key, one in of("run").items() if f"O(state={state})" in str(one.get("returned"))}
+    assert promised
+    assert promised <= rehearsed.keys()

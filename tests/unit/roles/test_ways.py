@@ -36,7 +36,7 @@ class ActionModule(ActionBase):
         answers = json.loads(script.read_text())
         answer = answers[name].pop(0) if answers.get(name) else {{}}
         script.write_text(json.dumps(answers))
-        return {{"changed": False, **answer}}
+        return {{"changed": False, "check_mode": self._task.check_mode, **answer}}
 """
 """An action plugin that answers what it is told to answer."""
 FOREIGN = ("ANSIBLE_", "K8S_AUTH_", "KUBECONFIG", "PYTHONPATH")
@@ -113,10 +113,12 @@ class Plays:
         for module in ("plan", "run", "component", "migration"):
             (actions / f"{module}.py").write_text(SCRIPTED)
 
-    def play(self, answers: Mapping[str, Sequence[Mapping[str, Any]]], *options: str) -> Played:
-        """Play the role; what the script has no more answers for changes nothing."""
+    def play(
+        self, answers: Mapping[str, Sequence[Mapping[str, Any]]], *options: str, **keywords: Any
+    ) -> Played:
+        """Play the role, with keywords; what the script has no more answers for changes nothing."""
         role = {"name": "kyma.lifecycle.kyma", "rolespec_validate": False}
-        tasks = [{"ansible.builtin.import_role": role}]
+        tasks = [{"ansible.builtin.import_role": role, **keywords}]
         play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
         book, script, calls = (self._folder / name for name in ("book.json", "answers", "calls"))
         book.write_text(json.dumps([play]))
@@ -210,3 +212,17 @@ def test_what_keeps_a_plan_made_anew_from_beginning_is_all_that_fails(plays: Pla
     assert played.status
     assert "the cluster is held" in played.text
     assert played.text.count("fatal: ") == 1, played.text
+
+
+@pytest.mark.parametrize(("options", "keywords"), [(["--check"], {}), ([], {"check_mode": True})])
+def test_check_mode_ends_after_the_plan_however_it_was_asked_for(
+    plays: Plays, options: list[str], keywords: dict[str, Any]
+) -> None:
+    played = plays.play({"plan": [planned("2.10", "2.11")]}, *options, **keywords).succeeded()
+    assert [module for module, _args in played.calls] == ["plan"]
+
+
+def test_what_is_taken_out_of_check_mode_is_carried_out(plays: Plays) -> None:
+    answers = {"plan": [planned("2.11")], "run started": [begun("first")]}
+    played = plays.play(answers, "--check", check_mode=False).succeeded()
+    assert [module for module, _args in played.calls] == ["plan", "run", "component", "run"]

@@ -53,6 +53,7 @@ def plan(task: Task) -> Result:
         }
     result: Result = {
         "changed": made.needed,
+        "check_mode": task.check_mode,
         "plan": made.as_result(),
         "summary": summary_of(made),
         "warnings": list(made.warnings),
