@@ -16,7 +16,7 @@ def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> 
 
     Args:
         rights: that are needed; in which namespace doesn't matter.
-        rules: ``resourceRules`` of a SelfSubjectRulesReview, of what is granted in the whole cluster.
+        rules: ``resourceRules`` of a SelfSubjectRulesReview.
     """
     return {right for right in rights if not any(_grants(rule, right) for rule in rules)}
 

@@ -30,11 +30,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import FencedCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import missing_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right, in_words
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 FENCE_LABEL = f"{GROUP}/fence"
 REFUSED_AFTER_SECONDS = 12.0
@@ -259,16 +261,39 @@ def _missing(token: RunToken, rights: Collection[Right]) -> Sequence[str]:
         ApiError: there is no such token.
     """
     token.authorization()
-    # In a namespace that is not there only what is granted in the whole cluster counts.
+    try:
+        # In a namespace that is not there only what is granted in the whole cluster counts.
+        wide = _review(token, f"{NAMESPACE}-anywhere")
+        missing = not_granted(rights, wide.rules)
+        # What a role grants in a namespace is told only of that one.
+        places = sorted({right.namespace for right in missing if right.namespace})
+        reviews = dict(zip(places, side_by_side(lambda place: _review(token, place), places), strict=True))
+    except KindNotServed:
+        return ()
+    missing = {
+        right
+        for right in missing
+        if not right.namespace or not_granted([right], reviews[right.namespace].rules)
+    }
+    if not all(review.is_whole for review in (wide, *reviews.values())):
+        # An authorizer that can list no rules, such as a webhook, can still be asked for each right.
+        missing = missing_rights(token.writing, missing)
+    return in_words(missing)
+
+
+class _Review(NamedTuple):
+    """What a token is granted: the rules, and whether these are all."""
+
+    rules: Sequence[Mapping[str, Any]]
+    is_whole: bool
+
+
+def _review(token: RunToken, namespace: str) -> _Review:
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectRulesReview",
         "metadata": {},
-        "spec": {"namespace": f"{NAMESPACE}-anywhere"},
+        "spec": {"namespace": namespace},
     }
-    try:
-        answer = token.writing.create(review, dry_run=True)
-    except KindNotServed:
-        return ()
-    rules = (answer.get("status") or {}).get("resourceRules") or ()
-    return in_words(not_granted(rights, rules))
+    status = token.writing.create(review, dry_run=True).get("status") or {}
+    return _Review(status.get("resourceRules") or (), not status.get("incomplete"))

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    WriteTerms,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     Forbidden,
@@ -27,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import tenure as tenure_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
@@ -50,7 +56,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     LeaseHeld,
     Won,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+    Right,
+    Subject,
+    granting_roles,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     REFUSED_AFTER_SECONDS,
     Fence,
@@ -252,9 +262,7 @@ def claim(
     return Claim(holder, 45, wait, account, rights)
 
 
-def acquire(
-    cluster: MemoryCluster, wanted: Claim, time: Time | None = None, told: list[str] | None = None
-) -> Won:
+def acquire(cluster: Cluster, wanted: Claim, time: Time | None = None, told: list[str] | None = None) -> Won:
     time = time or Time()
     tell = [] if told is None else told
     return Acquisition(
@@ -829,3 +837,67 @@ def test_rules_grant_rights(right: Right, *, granted: bool) -> None:
 
 def test_an_administrator_may_do_everything() -> None:
     assert not_granted([Right("patch", "x", "y/z", "n", "m")], [rule("*", "*", "*")]) == set()
+
+
+class Granting(ClusterWrapper):
+    """A cluster that grants rules, by namespace, and answers what it grants.
+
+    Attributes:
+        hidden: what it grants beside the rules, and lists in none of them.
+        asked: the namespaces whose rules it was asked for, and the rights.
+    """
+
+    def __init__(self, rules: Mapping[str, Sequence[object]], hidden: Collection[Right] = ()) -> None:
+        super().__init__(MemoryCluster(ACCOUNT))
+        self.rules = rules
+        self.hidden = hidden
+        self.asked: list[object] = []
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        spec = (call.obj or {}).get("spec") or {}
+        status: dict[str, object] = {}
+        if call.kind == "SelfSubjectRulesReview":
+            self.asked.append(spec["namespace"])
+            found = [*self.rules.get("", ()), *self.rules.get(spec["namespace"], ())]
+            status = {"resourceRules": found, "incomplete": bool(self.hidden)}
+        elif call.kind == "SelfSubjectAccessReview":
+            self.asked.append(Right(**{"group": "", **spec["resourceAttributes"]}))
+            status = {"allowed": self.asked[-1] in self.hidden}
+        return cast("T", {"status": status}) if status else ask()
+
+
+CHANGED = Right("patch", "", "configmaps", "kyma-system")
+ANYWHERE = f"{NAMESPACE}-anywhere"
+
+
+def test_whoever_may_do_it_in_the_whole_cluster_is_asked_once() -> None:
+    cluster = Granting({"": [rule("patch", "core", "configmaps")]})
+    assert not acquire(cluster, claim(account="d", rights=(CHANGED,))).fence.is_advisory
+    assert cluster.asked == [ANYWHERE]
+
+
+def test_what_the_printed_roles_grant_in_namespaces_counts() -> None:
+    rights = tuple(Right(verb, "", "secrets", place) for verb in ("patch", "create") for place in ("a", "b"))
+    rights += (CHANGED,)
+    rules: dict[str, list[object]] = {}
+    for role in granting_roles(rights, Subject("d"), {"a", "b", "kyma-system"}):
+        rules.setdefault(role["metadata"]["namespace"], []).extend(role.get("rules", ()))
+    cluster = Granting(rules)
+    assert acquire(cluster, claim(account="d", rights=rights)).fence.note == ""
+    assert cluster.asked[0] == ANYWHERE
+    assert sorted(map(str, cluster.asked[1:])) == ["a", "b", "kyma-system"]
+
+
+def test_what_is_granted_in_one_namespace_is_missing_in_another() -> None:
+    cluster = Granting({"default": [rule("patch", "core", "configmaps")]})
+    rights = (CHANGED, CHANGED._replace(namespace="default"))
+    note = acquire(cluster, claim(account="d", rights=rights)).fence.note
+    assert note.endswith("lacks rights that this run needs: patch configmaps in kyma-system")
+
+
+def test_an_authorizer_that_lists_no_rules_is_asked_for_each_right() -> None:
+    other = Right("patch", "", "secrets", "default")
+    cluster = Granting({"": [rule("patch", "core", "secrets")]}, hidden=[CHANGED])
+    assert not acquire(cluster, claim(account="d", rights=(CHANGED, other))).fence.is_advisory
+    assert cluster.asked[-1] == CHANGED
+    assert other not in cluster.asked
