@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
     LONGEST_MESSAGE,
     end_forerunner,
+    end_others,
     seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
@@ -27,7 +28,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     create_run,
-    forget_old_runs,
     note,
     timestamp,
     write_installation,
@@ -138,7 +138,7 @@ class DeletionRun:
         }
         try:
             note(self._task.cluster, self.name, done)
-            forget_old_runs(self._task.cluster, self.name)
+            end_others(self._task.cluster, self.name)
         except LifecycleError as error:
             return [f"the record of the run {self.name} could not be ended: {error}"]
         return []

@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     forget_old_runs,
     note,
     read_run,
+    read_runs,
     timestamp,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
@@ -42,19 +43,34 @@ def seconds_since_start(spec: Mapping[str, Any]) -> float:
 def end_forerunner(cluster: Cluster, forerunner: str, run: str) -> None:
     """End the record of the run before, where nobody did: it was cut off, or it is at work and shall stop.
 
-    What ends as cancelled may have had no time, nor the rights, to forget runs that are older still.
+    What ends as cancelled may have had no time, nor the rights, to forget runs that are older still; and what
+    was cut off before it had a record, to end the one before it.
 
     Args:
         cluster: that has the records.
         forerunner: the run that was the newest, or empty.
         run: the run that begins now.
     """
-    record = cluster.get(API_VERSION, "Run", forerunner) if forerunner else None
-    state = (record.get("status") or {}).get("state") if record else ""
-    if state == RUNNING:
-        end_cancelled(cluster, forerunner, f"the run {run}, which {who()} has begun since")
+    if not forerunner:
+        return
+    record = cluster.get(API_VERSION, "Run", forerunner)
+    state = (record.get("status") or {}).get("state") if record else RUNNING
     if state in (RUNNING, CANCELLED):
-        forget_old_runs(cluster, run)
+        end_others(cluster, run)
+
+
+def end_others(cluster: Cluster, run: str) -> None:
+    """End the records of all runs that nobody did, and forget those that are old.
+
+    Args:
+        cluster: that has the records.
+        run: the one that has the lease, so that nobody is at work on any other.
+    """
+    runs = read_runs(cluster)
+    for other in runs:
+        if other["metadata"]["name"] != run:
+            _end_cancelled(cluster, other, f"the run {run}, which {who()} has begun since")
+    forget_old_runs(cluster, runs, run)
 
 
 def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
@@ -73,7 +89,10 @@ def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
     Raises:
         LifecycleError: the record can't be read or written.
     """
-    record = read_run(cluster, run)
+    return _end_cancelled(cluster, read_run(cluster, run), why)
+
+
+def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Sequence[str]:
     spec, status = record["spec"], record.get("status") or {}
     if status.get("state") != RUNNING:
         return ()
@@ -91,7 +110,7 @@ def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
     told = failures_of({**status, **cancelled, "components": {**known, **never}})
     note(
         cluster,
-        run,
+        record["metadata"]["name"],
         {
             **cancelled,
             "state": CANCELLED,

@@ -280,14 +280,15 @@ def read_runs(cluster: Cluster) -> list[Object]:
     return sorted(cluster.list(API_VERSION, "Run").items, key=_made, reverse=True)
 
 
-def forget_old_runs(cluster: Cluster, last_run: str) -> None:
+def forget_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
     """Keep the newest runs only, so that the history stays bounded.
 
     Args:
         cluster: that has the records.
+        runs: all, as they were just read, the newest first.
         last_run: the installation's: its record stays, and with it what its migrations have journaled.
     """
-    for run in _to_forget(read_runs(cluster), last_run):
+    for run in _to_forget(runs, last_run):
         meta = run["metadata"]
         seen = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
         # One that somebody writes to goes the next time.

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import end_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_inventories,
@@ -40,7 +41,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,
@@ -511,6 +515,41 @@ def test_one_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> Non
     assert someone.deploy()["state"] == "succeeded"
     assert someone.installation().version == "2.9"
     assert "running" not in [one["state"] for one in someone.run_info()["runs"]]
+
+
+@pytest.mark.parametrize("written", [0, 1])
+def test_one_that_was_cut_off_is_ended_though_the_next_was_cut_off_while_it_began(written: int) -> None:
+    someone = deployer(kyma())
+    first = worked_on(someone, 1)
+    give_back(someone.cluster, someone.record())
+    planned = someone.plan()["plan"]
+    writes = []
+
+    def killed(one: Request) -> bool:
+        if one.writes and one.ref.kind == "Run":
+            writes.append(one)
+        return len(writes) > written
+
+    memory(someone).fail_when(killed, Unreachable("killed"))
+    assert someone.task(run.DEFINITION, state="started", plan=planned)["failed"]
+    memory(someone)._test.faults.clear()
+    # As if it had expired.
+    someone.cluster.delete(lease.API_VERSION, lease.KIND, lease.NAME, lease.NAMESPACE)
+    assert someone.installation().last_run != first
+    assert someone.deploy()["state"] == "succeeded"
+    states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
+    assert states[first] == "cancelled"
+    assert "running" not in states.values()
+
+
+def test_one_that_was_cut_off_is_ended_though_the_record_of_the_installation_is_gone() -> None:
+    someone = deployer(kyma())
+    first = worked_on(someone, 1)
+    give_back(someone.cluster, someone.record())
+    someone.cluster.delete(API_VERSION, "Installation", "kyma")
+    ended = someone.deploy()
+    states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
+    assert states == {first: "cancelled", ended["run"]: "succeeded"}
 
 
 def test_no_component_starts_before_the_global_migrations_before_it_have_ended() -> None:

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
     LONGEST_MESSAGE,
+    end_others,
     seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
@@ -31,7 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     RUNNING,
-    forget_old_runs,
     note,
     read_run,
     timestamp,
@@ -77,7 +77,7 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
         note(cluster, name, done)
         if not failures:
             write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
-        forget_old_runs(cluster, name)
+        end_others(cluster, name)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {
