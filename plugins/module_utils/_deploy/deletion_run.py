@@ -97,7 +97,8 @@ class DeletionRun:
                 return
             cluster, before = self._task.cluster, self._installation
             try:
-                write_installation(cluster, replace(before, digest="", last_run=self._name))
+                begun = replace(before, digest="", last_run=self._name)
+                write_installation(cluster, begun, seen=before)
                 create_run(cluster, self._name, self._spec)
                 end_forerunner(cluster, before.last_run, self._name)
             except LifecycleError as error:

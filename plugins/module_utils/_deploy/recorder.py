@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,12 +23,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, KeptPart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
     INSTALLATION_NAME,
     Installation,
+    installation_from,
     inventory_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -107,16 +108,21 @@ def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -
         time.sleep(POLL_SECONDS)
 
 
-def write_installation(cluster: Cluster, installation: Installation) -> None:
+def write_installation(
+    cluster: Cluster, installation: Installation, *, seen: Installation | None = None
+) -> None:
     """Keep which release the cluster has.
 
     Args:
         cluster: the live one.
         installation: ``resource_version`` and ``uid`` are the precondition; where they are empty there must
             be no record.
+        seen: the record as it was read before, where it may be written also if all that has changed since is
+            what no deployment writes, such as a hold.
 
     Raises:
         StaleInstallation: it was made or changed by somebody else in the meantime.
+        LifecycleError: the cluster was held in the meantime, and a run was to begin with this.
     """
     status = {
         "version": installation.version,
@@ -133,17 +139,30 @@ def write_installation(cluster: Cluster, installation: Installation) -> None:
         "metadata": {"name": INSTALLATION_NAME},
     }
     try:
-        seen = {"uid": installation.uid, "resourceVersion": installation.resource_version}
+        precondition = {"uid": installation.uid, "resourceVersion": installation.resource_version}
         if not installation.uid:
-            seen = _claim(cluster, record, installation.last_run)
-        record["metadata"] = {"name": INSTALLATION_NAME, **seen}
+            precondition = _claim(cluster, record, installation.last_run)
+        record["metadata"] = {"name": INSTALLATION_NAME, **precondition}
         record["status"] = {key: value for key, value in status.items() if value}
         keep(cluster, record, force=True)
     except Conflict as conflict:
+        now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
+        if now and seen and _only_touched(seen, now):
+            if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
+                raise LifecycleError(held) from conflict
+            touched = replace(installation, resource_version=now.resource_version)
+            write_installation(cluster, touched, seen=now)
+            return
         raise StaleInstallation(
             "another deployment has begun on this cluster since the plan was made;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         ) from conflict
+
+
+def _only_touched(seen: Installation, now: Installation) -> bool:
+    """Whether a record was written in the meantime, and nothing of what deployments write has changed."""
+    deployed, still = (replace(one, hold=None, resource_version="") for one in (seen, now))
+    return deployed == still and seen.resource_version != now.resource_version
 
 
 def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:

@@ -11,14 +11,17 @@ from typing import Any, TypeVar, cast
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from, moment
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,
@@ -275,6 +278,59 @@ def test_a_hold_outlives_what_deployments_write() -> None:
     hold = someone.installation().hold
     assert hold is not None
     assert hold.reason == "stop after this one"
+
+
+def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -> None:
+    """Have somebody act right before the record of the installation is written the next, or a later, time."""
+    cluster = someone.cluster
+    assert isinstance(cluster, MemoryCluster)
+    seen: list[Request] = []
+
+    def quicker(request: Request) -> bool:
+        if (request.verb, request.ref.kind) == ("apply", "Installation"):
+            seen.append(request)
+            if len(seen) == write:
+                act()
+        return False
+
+    cluster.fail_when(quicker, Unreachable("never raised"))
+
+
+def upgrading() -> Deployer:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10")
+    return someone
+
+
+def test_a_hold_that_comes_in_the_moment_in_which_a_run_ends_does_not_fail_it() -> None:
+    someone = upgrading()
+    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held"), write=2)
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.installation().version == "2.10"
+    assert someone.installation().hold is not None
+
+
+def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> None:
+    someone = upgrading()
+    before = someone.installation().last_run
+    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held", reason="wait"))
+    assert "the cluster is held" in someone.deploy()["msg"]
+    assert someone.installation().last_run == before
+
+
+def test_nobody_else_has_begun_where_only_the_metadata_of_the_installation_is_written() -> None:
+    someone = upgrading()
+    label = {"metadata": {"labels": {"team": "a"}}}
+    meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "Installation", "kyma", None, label))
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_a_deletion_begins_with_a_hold_neither() -> None:
+    someone = upgrading()
+    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held", reason="wait"))
+    assert "the cluster is held" in someone.delete()["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
 
 def test_a_hold_does_not_disturb_who_has_nothing_to_do() -> None:

@@ -76,7 +76,8 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
         # there would be nothing to do, and so no run that ends this one's record.
         note(cluster, name, done)
         if not failures:
-            write_installation(cluster, _installation_after(read_installation(cluster), name, spec))
+            before = read_installation(cluster)
+            write_installation(cluster, _installation_after(before, name, spec), seen=before)
         end_others(cluster, name)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"

@@ -125,6 +125,7 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
             resource_version=before.resource_version,
             uid=before.uid,
         ),
+        seen=before,
     )
     create_run(task.cluster, name, spec)
     end_forerunner(task.cluster, before.last_run, name)
