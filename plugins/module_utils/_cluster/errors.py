@@ -142,11 +142,14 @@ def api_error(action: str, status: int, body: dict[str, Any]) -> ApiError:
         status: the HTTP status code.
         body: the decoded Status, or ``{"message": text}`` where the answer was no Status.
     """
-    reason = body.get("reason") or ""
-    message = body.get("message") or ""
+    # Whoever sits between us and the server may answer with anything.
+    reason, message = _text(body, "reason"), _text(body, "message")
+    details = body.get("details")
+    listed = details.get("causes") if isinstance(details, dict) else None
     causes = tuple(
-        Cause(c.get("reason") or "", c.get("message") or "", c.get("field") or "")
-        for c in (body.get("details") or {}).get("causes") or ()
+        Cause(_text(one, "reason"), _text(one, "message"), _text(one, "field"))
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, dict)
     )
     kind: type[ApiError] = _BY_STATUS.get(status, ApiError)
     if reason == "AlreadyExists":
@@ -156,6 +159,11 @@ def api_error(action: str, status: int, body: dict[str, Any]) -> ApiError:
     elif status == 500 and not reason and INCONVERTIBLE_MARK in message:
         kind = Inconvertible
     return kind(action, status=status, reason=reason, api_message=message, causes=causes)
+
+
+def _text(body: dict[str, Any], name: str) -> str:
+    value = body.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def is_answer(error: ApiError) -> bool:

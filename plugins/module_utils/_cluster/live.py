@@ -278,11 +278,11 @@ class LiveCluster(Cluster):
         if dry_run:
             options["dryRun"] = ["All"]
 
-        def ask() -> bool:
+        def ask(served: Resource) -> bool:
             self._writing.request(
                 describe("delete", kind, name, namespace),
                 "DELETE",
-                path_of(resource, namespace, name),
+                path_of(served, namespace, name),
                 # Where there is a body the server obeys only that; the query is for who reads its audit log.
                 query=[("dryRun", "All" if dry_run else "")],
                 body=options,
@@ -299,8 +299,8 @@ class LiveCluster(Cluster):
         if kind == "CustomResourceDefinition":
             self._discovery.expect_nothing()
         try:
-            return self._settled(ask, look)
-        except NotFound:
+            return self._while_served(resource, lambda served: self._settled(lambda: ask(served), look))
+        except (NotFound, KindNotServed):
             return False
 
     def watch(

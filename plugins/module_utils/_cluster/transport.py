@@ -58,6 +58,10 @@ SHORTEST_SECONDS = 1.0
 """What is left of less time than this is not enough for a request."""
 TIME_POLL_SECONDS = 0.2
 """How often a request without time looks whether there is some."""
+DISCOVERY_ROOTS = ("/api", "/apis")
+"""Paths that every API server serves."""
+NOT_SERVED = b"404 page not found"
+"""What an API server answers of a path that it doesn't know, where it is no Status."""
 USER_AGENT = "kyma-lifecycle"
 WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
 
@@ -307,6 +311,8 @@ class Transport:
                     redirect=False,
                     preload_content=stream_seconds is None,
                 )
+                if response.status == 404 and not is_own_404(path, response.data):
+                    raise errors.ProtocolError(foreign_404(response.data))
             except errors.SSLError as error:
                 if not broke_off(error):
                     raise self._untrusted(error) from error
@@ -532,6 +538,26 @@ def is_refused_rehearsal(status: int, query: Iterable[tuple[str, str]]) -> bool:
     return status == INTERNAL and ("dryRun", "All") in query
 
 
+def is_own_404(path: str, data: bytes) -> bool:
+    """Whether a 404 is of an API server itself, rather than of what sits before it or has taken its place.
+
+    Args:
+        path: what was asked for.
+        data: the answer's body.
+    """
+    if path in DISCOVERY_ROOTS:
+        return False
+    body = decoded_status(data)
+    # Of a path that it doesn't know, an extension API server tells those that it does (metav1.RootPaths).
+    return body.get("kind") == "Status" or body.keys() == {"paths"} or data.strip() == NOT_SERVED
+
+
+def foreign_404(data: bytes) -> str:
+    """What has answered with a 404 that isn't an API server's own, for a person."""
+    text = " ".join(data[:200].decode("utf-8", "replace").split())
+    return "what has answered is no API server: HTTP 404" + (f", {text}" if text else "")
+
+
 def broke_off(error: BaseException) -> bool:
     """Whether encryption failed only because the other end is gone, as where a server stops."""
     import ssl
@@ -555,7 +581,7 @@ def decoded_status(data: bytes) -> dict[str, Any]:
     """The Status in an answer; an answer that is none becomes one with the text as its message."""
     try:
         decoded = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         decoded = None
     if isinstance(decoded, dict):
         return decoded

@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
     Gone,
     Inconvertible,
+    Invalid,
     KindNotServed,
     NotFound,
     Unreachable,
@@ -49,12 +50,12 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
 
 @contextmanager
 def talking_to(
-    script: Script, on_warning: OnWarning | None = None
+    script: Script, on_warning: OnWarning | None = None, *, limit: float = 2.0
 ) -> Iterator[tuple[LiveCluster, ApiServer]]:
     """A live cluster on a scripted server that answers discovery by itself."""
     with serve(discovery_or(script)) as server:
         connection = Transport(
-            Login(server.url), on_warning=on_warning, retry=RetryPolicy(first_delay=0.001, limit=2.0)
+            Login(server.url), on_warning=on_warning, retry=RetryPolicy(first_delay=0.001, limit=limit)
         )
         yield LiveCluster(connection), server
 
@@ -84,6 +85,82 @@ def test_who_answers_without_being_an_api_server_is_told(body: bytes) -> None:
         pytest.raises(ClusterError, match="what has answered is no API server"),
     ):
         cluster.get("v1", "ConfigMap", "a", "n")
+
+
+# What an ingress, a proxy or another web server says of a path that it does not know.
+OF_A_GATEWAY = [
+    Reply(b"default backend - 404", 404),
+    Reply(b"<html>Not Found</html>", 404),
+    Reply({"error": "Not Found", "details": ["x"]}, 404),
+    Reply(b"", 404),
+    Reply(b"[" * 100_000, 404),
+]
+READS_AND_WRITES = [
+    lambda cluster: cluster.get("v1", "ConfigMap", "a", "n"),
+    lambda cluster: cluster.list("v1", "ConfigMap", "n"),
+    lambda cluster: cluster.apply(CONFIG_MAP),
+    lambda cluster: cluster.create(CONFIG_MAP),
+    lambda cluster: cluster.patch("v1", "ConfigMap", "a", "n", {"data": None}),
+    lambda cluster: cluster.delete("v1", "ConfigMap", "a", "n"),
+]
+
+
+@pytest.mark.parametrize("reply", OF_A_GATEWAY)
+def test_a_404_of_what_is_no_api_server_says_nothing_about_an_object(reply: Reply) -> None:
+    for work in READS_AND_WRITES:
+        with (
+            talking_to(lambda _request: reply, limit=0.05) as (cluster, _server),
+            pytest.raises(Unreachable, match="what has answered is no API server: HTTP 404"),
+        ):
+            work(cluster)
+
+
+def test_a_404_of_what_is_no_api_server_is_waited_out() -> None:
+    for work in READS_AND_WRITES[:2]:
+        with talking_to(in_turn(OF_A_GATEWAY[0], OF_A_GATEWAY[1], Reply(CONFIG_MAP))) as (cluster, server):
+            work(cluster)
+            assert len(asked(server)) == 3
+
+
+@pytest.mark.parametrize("reply", [Reply(b"404 page not found\n", 404), status(404)], ids=["text", "Status"])
+def test_where_not_even_discovery_is_found_nothing_is_known_of_an_object(reply: Reply) -> None:
+    is_there = True
+
+    def answer(request: Seen) -> Reply:
+        return Reply(CORE) if is_there and request.path in ("/api", "/apis") else reply
+
+    policy = RetryPolicy(first_delay=0.001, limit=0.05)
+    for work in READS_AND_WRITES:
+        is_there = True
+        with serve(answer) as server:
+            cluster = LiveCluster(Transport(Login(server.url), retry=policy))
+            cluster.resource("v1", "ConfigMap")
+            is_there = False
+            with pytest.raises(ClusterError, match="is no API server: HTTP 404") as told:
+                work(cluster)
+            assert not isinstance(told.value, (NotFound, KindNotServed))
+
+
+@pytest.mark.parametrize("body", [b"404 page not found\n", {"paths": ["/apis"]}, status(404).body])
+def test_a_path_that_an_api_server_does_not_know_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, body: object
+) -> None:
+    monkeypatch.setattr(live, "SERVING_SECONDS", 0.1)
+    with talking_to(lambda _request: Reply(body, 404)) as (cluster, _server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") is None
+        assert cluster.delete("v1", "ConfigMap", "a", "n") is False
+        with pytest.raises(KindNotServed):
+            cluster.apply(CONFIG_MAP)
+
+
+@pytest.mark.parametrize("details", [["x"], "x", {"causes": "x"}, {"causes": ["x", {"reason": 1}]}])
+def test_an_error_may_be_of_any_form(details: object) -> None:
+    answer = Reply({"reason": ["x"], "message": {}, "details": details}, 422)
+    with (
+        talking_to(lambda _request: answer) as (cluster, _server),
+        pytest.raises(Invalid, match="apply ConfigMap n/a: HTTP 422"),
+    ):
+        cluster.apply(CONFIG_MAP)
 
 
 def test_get_of_what_is_not_there_or_not_served_is_none() -> None:
