@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -90,6 +90,21 @@ class Answer(NamedTuple):
         return decoded
 
 
+@dataclass
+class Presence:
+    """What is known of whether a server is there, to all who talk to it.
+
+    Attributes:
+        patient: whether it has answered before, or surely will.
+        away_since: since when nobody has got an answer; None where the last one who asked has.
+        back_since: when it answered again after it was away, the last time.
+    """
+
+    patient: bool
+    away_since: float | None = None
+    back_since: float = -math.inf
+
+
 class Transport:
     """Requests to one API server, from any number of threads.
 
@@ -120,9 +135,7 @@ class Transport:
         self.requests: Counter[str] = Counter()
         self._on_warning = on_warning
         self.retry_policy = retry or RetryPolicy()
-        self._patient = patient
-        self._away_since: float | None = None
-        self._back_since = -math.inf
+        self._presence = Presence(patient)
         self._sleep = sleep
         self._terms = terms
         self._lock = threading.Lock()
@@ -150,11 +163,11 @@ class Transport:
             login,
             on_warning=self._on_warning,
             retry=self.retry_policy,
-            patient=self._patient,
             sleep=self._sleep,
             terms=terms,
         )
         other.requests = self.requests
+        other._presence = self._presence
         if (login.cert_file, login.cert_data) == (self.login.cert_file, self.login.cert_data):
             other._pool = self._opened_pool()
         return other
@@ -229,7 +242,7 @@ class Transport:
     @property
     def is_starting(self) -> bool:
         """Whether the server was away just now: it may not know yet who may do what, and what it serves."""
-        return time.monotonic() - self._back_since < STARTING_SECONDS
+        return time.monotonic() - self._presence.back_since < STARTING_SECONDS
 
     def url(self, path: str, query: Iterable[tuple[str, str]] = ()) -> str:
         """The whole URL of a path."""
@@ -333,7 +346,7 @@ class Transport:
             else:
                 self._note_answer()
                 if response.status < INTERNAL:
-                    self._patient = True
+                    self._presence.patient = True
                 if response.status < 300:
                     return response
                 outcome = response.status
@@ -355,7 +368,7 @@ class Transport:
                 elapsed=time.monotonic() - min(started, self._gone_since(outcome)),
                 repeatable=repeatable,
                 retry_after=retry_after,
-                patient=self._patient,
+                patient=self._presence.patient,
             )
             if wait is None:
                 raise failure
@@ -376,19 +389,19 @@ class Transport:
                 return
 
     def _note_answer(self) -> None:
-        since = self._away_since
-        self._away_since = None
+        since = self._presence.away_since
+        self._presence.away_since = None
         if since is not None and time.monotonic() - since >= AWAY_SECONDS:
-            self._back_since = time.monotonic()
+            self._presence.back_since = time.monotonic()
 
     def _gone_since(self, outcome: Loss | int) -> float:
         """Since when nobody has got an answer: who comes later need not wait as long once more."""
         now = time.monotonic()
         if not isinstance(outcome, Loss):
             return now
-        since = self._away_since
+        since = self._presence.away_since
         if since is None:
-            since = self._away_since = now
+            since = self._presence.away_since = now
         return since
 
     def _opened_pool(self) -> urllib3.PoolManager:

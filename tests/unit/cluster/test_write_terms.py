@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -124,6 +125,35 @@ def test_who_we_are_is_found_out_before_the_time_is_looked_at() -> None:
         with pytest.raises(Unreachable, match="no time left"):
             cluster.writing_on(WriteTerms(lambda: left[0], login)).apply(CONFIG_MAP)
         assert asked(server) == []
+
+
+# What is known of a server is known to all who talk to it.
+
+
+def test_a_server_that_starts_is_known_to_who_was_only_read_by_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(transport, "STARTING_POLL_SECONDS", 0.001)
+    answers = iter([Reply(None), Reply(CONFIG_MAP), status(401), status(403), Reply(CONFIG_MAP)])
+    with as_jane(lambda _request: next(answers)) as (cluster, server):
+        writing = cluster.writing_on(WriteTerms(lambda: 9.0, lambda _refused: "Bearer theirs"))
+        cluster.get("v1", "ConfigMap", "a", "n")
+        writing.apply(CONFIG_MAP)
+        assert [one.method for one in asked(server)] == ["GET", "GET", "PATCH", "PATCH", "PATCH"]
+
+
+def test_a_write_that_was_found_made_is_the_end_of_an_outage() -> None:
+    found = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], "managedFields": []}}
+    answers = iter([Reply(None), Reply(found), Reply(None), Reply(CONFIG_MAP)])
+    with as_jane(lambda _request: next(answers), limit=0.2) as (cluster, server):
+        # From now on it is known to be there.
+        cluster.resource("v1", "ConfigMap")
+        writing = cluster.writing_on(WriteTerms(lambda: 9.0))
+        writing.create(CONFIG_MAP)
+        time.sleep(0.3)
+        writing.apply(CONFIG_MAP)
+        assert [one.method for one in asked(server)] == ["POST", "GET", "PATCH", "PATCH"]
 
 
 # Where somebody is getting more time.
