@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_same
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
@@ -48,7 +49,7 @@ def alone_warnings(alone: Sequence[str], version: str, wanted: str) -> tuple[str
         version: what the cluster has, or empty.
         wanted: the release that they come from.
     """
-    if not alone or not version or version == wanted:
+    if not alone or not version or is_same(version, wanted):
         return ()
     return (
         f"{', '.join(alone)} and the CRDs move to {wanted} alone, and the cluster stays at {version}:"

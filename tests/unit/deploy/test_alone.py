@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone import alone_problems
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone import (
+    alone_problems,
+    alone_warnings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -96,6 +99,12 @@ def test_what_they_need_must_be_there() -> None:
     assert "telemetry, monitoring need istio, which is not deployed" in told
     [told] = blockers(["telemetry"], istio="x", logging="")
     assert "telemetry needs logging, which is not deployed completely" in told
+
+
+def test_only_another_version_is_warned_of() -> None:
+    assert alone_warnings(["logging"], "2.9", "2.9.0") == ()
+    [told] = alone_warnings(["logging"], "2.9", "2.10")
+    assert "downgrade of them" in told
 
 
 def test_only_they_and_the_global_migrations_run_and_the_version_stays() -> None:
