@@ -122,6 +122,16 @@ class WriteTerms:
     authorization: Authorization | None = None
     more_to_come: Callable[[], bool] = lambda: False
 
+    def within(self, outer: WriteTerms | None) -> WriteTerms:
+        """These terms, and others that hold as well; who writes is said by these, if they say it."""
+        if outer is None:
+            return self
+        return WriteTerms(
+            lambda: min(self.seconds_left(), outer.seconds_left()),
+            self.authorization or outer.authorization,
+            lambda: self.more_to_come() and outer.more_to_come(),
+        )
+
 
 class Cluster(ABC):
     """One Kubernetes cluster.
@@ -139,7 +149,10 @@ class Cluster(ABC):
 
     @abstractmethod
     def writing_on(self, terms: WriteTerms) -> Cluster:
-        """This same cluster, with what is written through it bound to terms; reads are made as before."""
+        """This same cluster, with what is written through it bound to terms; reads are made as before.
+
+        Terms that it is bound to already hold as well.
+        """
 
     @abstractmethod
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:

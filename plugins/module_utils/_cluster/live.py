@@ -71,7 +71,7 @@ class LiveCluster(Cluster):
 
     def writing_on(self, terms: WriteTerms) -> LiveCluster:
         other = copy.copy(self)
-        other._writing = self._transport.bound_to(terms)
+        other._writing = self._writing.bound_to(terms)
         return other
 
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:

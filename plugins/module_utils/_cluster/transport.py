@@ -164,7 +164,7 @@ class Transport:
             on_warning=self._on_warning,
             retry=self.retry_policy,
             sleep=self._sleep,
-            terms=terms,
+            terms=terms.within(self._terms),
         )
         other.requests = self.requests
         other._presence = self._presence

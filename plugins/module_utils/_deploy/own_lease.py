@@ -11,7 +11,11 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    WriteTerms,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import LeaseHeld, Won
@@ -156,16 +160,23 @@ class _LeasedCluster(ClusterWrapper):
         super().__init__(inner)
         self._own = own
         self._manager = ""
+        self._terms: WriteTerms | None = None
 
     def with_field_manager(self, name: str) -> _LeasedCluster:
         other = super().with_field_manager(name)
         other._manager = name
         return other
 
+    def writing_on(self, terms: WriteTerms) -> _LeasedCluster:
+        other = super().writing_on(terms)
+        other._terms = terms.within(self._terms)
+        return other
+
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if call.writes:
             cluster = self._own.cluster()
-            self._inner = cluster.with_field_manager(self._manager) if self._manager else cluster
+            cluster = cluster.with_field_manager(self._manager) if self._manager else cluster
+            self._inner = cluster.writing_on(self._terms) if self._terms else cluster
         return ask()
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -291,6 +291,9 @@ class Attempt:
 
     def _cluster(self, gate: Gate) -> Cluster:
         cluster = self._setting.cluster.with_field_manager(manager_of(self.id))
+        if self.step in (RUN, UNDO):
+            # A write passes the gate once, and may then be tried again for minutes.
+            cluster = cluster.writing_on(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
         from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (

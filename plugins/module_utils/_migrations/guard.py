@@ -11,12 +11,20 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Page
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    Page,
+    WriteTerms,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 SHORTEST_SECRET = 4
 """Characters from which on a Secret's value is masked: a shorter one would mask half of every sentence."""
+
+LAST_SECONDS = 1.0
+"""How long a write may take that begins at a step's very end: in less time there is hardly an answer."""
 
 
 class WriteInCheck(LifecycleError):
@@ -51,6 +59,23 @@ class Gate:
     def shut(self) -> None:
         """Let nothing pass any more."""
         self._shut = True
+
+    def terms(self, seconds_left: Callable[[], float]) -> WriteTerms:
+        """The terms of a write that has passed: it is neither sent nor sent again once the step is over.
+
+        Args:
+            seconds_left: of the step's time.
+        """
+
+        def left() -> float:
+            seconds = 0.0 if self._shut else seconds_left()
+            return max(seconds, LAST_SECONDS) if seconds > 0 else 0.0
+
+        def more_to_come() -> bool:
+            self.read()
+            return True
+
+        return WriteTerms(left, more_to_come=more_to_come)
 
     def read(self) -> None:
         """Pass to read. Raises Abandoned where the step is over."""

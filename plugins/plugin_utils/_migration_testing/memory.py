@@ -175,7 +175,7 @@ class MemoryCluster(Cluster):
 
     def writing_on(self, terms: WriteTerms) -> MemoryCluster:
         other = copy(self)
-        other._terms = terms
+        other._terms = terms.within(self._terms)
         return other
 
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:

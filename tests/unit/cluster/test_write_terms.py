@@ -75,6 +75,18 @@ def test_without_a_token_writes_are_ours_and_end_in_time() -> None:
         assert write.query["timeout"] == "9s"
 
 
+def test_terms_are_kept_under_others() -> None:
+    left = {"lease": 9.7, "step": 5.2}
+    with as_jane() as (cluster, server):
+        leased = cluster.writing_on(WriteTerms(lambda: left["lease"], lambda _refused: "Bearer theirs"))
+        both = leased.writing_on(WriteTerms(lambda: left["step"]))
+        both.apply(CONFIG_MAP)
+        left["lease"] = 3.1
+        both.apply(CONFIG_MAP)
+        assert [one.query["timeout"] for one in asked(server)] == ["5s", "3s"]
+        assert {one.header("Authorization") for one in asked(server)} == {"Bearer theirs"}
+
+
 def test_without_time_nothing_is_sent() -> None:
     with as_jane() as (cluster, server):
         with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease, working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
@@ -89,6 +90,23 @@ def test_the_first_write_gets_it_for_all_and_it_is_given_back() -> None:
     assert holders.pop().startswith("one ")
     lease = read_lease(cluster)
     assert (lease.holder, lease.epoch) == ("", 1)
+
+
+def test_terms_that_were_made_before_it_hold_under_it() -> None:
+    found: list[float] = []
+
+    class Telling(MemoryCluster):
+        def apply(self, obj: Object, **how: Any) -> Object:
+            if obj["kind"] == "ConfigMap" and self._terms:
+                found.append(self._terms.seconds_left())
+            return super().apply(obj, **how)
+
+    def work(working: Task) -> Result:
+        bound = working.cluster.writing_on(WriteTerms(lambda: 3.5))
+        return write(replace(working, cluster=bound.with_field_manager("ours")), "a", "b")
+
+    with_own_lease(task(Telling()), "one", work)
+    assert found == [3.5, 3.5]
 
 
 def test_it_is_given_back_after_a_failure() -> None:

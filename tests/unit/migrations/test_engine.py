@@ -9,15 +9,19 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -29,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
+from tests.unit.cluster.apiserver import Reply, Seen, discovery_or, serve, status
 from tests.unit.migrations.support import Told, config_map, migration, setting
 
 
@@ -227,6 +232,51 @@ def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more() -> N
     release.set()
     assert tried.wait(5)
     assert writes_of(cluster) == ["apply quick"]
+
+
+@contextmanager
+def overloaded(told_to: Reply) -> Iterator[tuple[LiveCluster, Callable[[], list[Seen]]]]:
+    """A live cluster that answers each write so, and makes none; and the writes that it was asked for."""
+    meta = {"name": "a", "managedFields": [{"manager": "somebody"}]}
+    found = Reply({**config_map("a"), "metadata": meta})
+    with serve(discovery_or(lambda request: found if request.method == "GET" else told_to)) as server:
+        policy = RetryPolicy(first_delay=0.05, factor=1.0)
+        cluster = LiveCluster(Transport(Login(server.url), retry=policy))
+        yield cluster, lambda: [one for one in server.seen if one.method != "GET"]
+
+
+WRITES: list[Callable[[Context], object]] = [
+    lambda ctx: ctx.cluster.apply(config_map("a")),
+    lambda ctx: ctx.cluster.create(config_map("a")),
+    lambda ctx: ctx.cluster.patch("v1", "ConfigMap", "a", "default", {"data": {}}),
+    lambda ctx: ctx.cluster.delete("v1", "ConfigMap", "a", "default"),
+]
+
+
+@pytest.mark.parametrize("leased", [False, True])
+@pytest.mark.parametrize("answer", [status(429), Reply(None)], ids=["429", "hangs up"])
+@pytest.mark.parametrize("write", WRITES, ids=["apply", "create", "patch", "delete"])
+def test_of_one_that_was_given_up_no_write_is_sent_again(
+    write: Callable[[Context], None], answer: Reply, leased: bool
+) -> None:
+    with overloaded(answer) as (cluster, writes):
+        held = cluster.writing_on(WriteTerms(lambda: 9.0, more_to_come=lambda: True)) if leased else cluster
+        given = migration("late", check=always_needed, run=write, timeout=0.3, on_failure="warn")
+        [outcome] = run([given], setting(held))
+        assert (outcome.state, outcome.error[:20]) == ("warned", "its run took longer ")
+        # One that was begun just before it may arrive now.
+        time.sleep(0.1)
+        sent = len(writes())
+        assert sent > 1
+        time.sleep(0.3)
+        assert len(writes()) == sent
+
+
+def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
+    with overloaded(Reply({})) as (cluster, writes):
+        for seconds in (9.9, 0.3):
+            run([migration("quick", check=always_needed, run=WRITES[0], timeout=seconds)], setting(cluster))
+        assert [one.query["timeout"] for one in writes()] == ["9s", "1s"]
 
 
 def test_to_wait_until_it_may_write_takes_none_of_its_own_time() -> None:
