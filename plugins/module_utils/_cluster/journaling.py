@@ -133,7 +133,7 @@ class JournalingCluster(ClusterWrapper):
     ) -> Object:
         """See Cluster."""
 
-        def write(before: Object | None) -> Object:
+        def write(before: Object | None, *, kept: bool = True) -> Object:
             if isinstance(patch, Mapping):
                 merge: Mapping[str, Any] | None = patch
             else:
@@ -141,16 +141,17 @@ class JournalingCluster(ClusterWrapper):
                 merge = as_merge_patch(patch, before) if told else None
             bound = patch if merge is None else bound_to(merge, before)
             return self._inner.patch(
-                api_version, kind, name, namespace, bound, subresource=subresource, dry_run=dry_run
+                api_version, kind, name, namespace, bound, subresource=subresource, dry_run=not kept
             )
 
         if dry_run:
-            return write(None)
+            return write(None, kept=False)
         entry = self._entry("patch", api_version, kind, {"name": name, "namespace": namespace})
         return self._changed(
             replace(entry, subresource=subresource),
             foretell=lambda before: patched_by(before, patch) if before else None,
             write=write,
+            rehearse=lambda: write(None, kept=False),
         )
 
     def delete(
@@ -165,16 +166,22 @@ class JournalingCluster(ClusterWrapper):
     ) -> bool:
         """See Cluster."""
 
-        def write(before: Object | None) -> bool:
+        def write(before: Object | None, *, kept: bool = True) -> bool:
             meta = before["metadata"] if before else {}
             seen = {"uid": meta.get("uid"), "resource_version": meta.get("resourceVersion")}
             bound = {**seen, **{key: value for key, value in how.items() if value is not None}}
-            return self._inner.delete(api_version, kind, name, namespace, dry_run=dry_run, **bound)
+            return self._inner.delete(api_version, kind, name, namespace, dry_run=not kept, **bound)
 
         if dry_run:
-            return write(None)
+            return write(None, kept=False)
         entry = self._entry("delete", api_version, kind, {"name": name, "namespace": namespace})
-        return self._written(entry, lambda _before: None, write, lambda _before, _answer: None)
+        return self._written(
+            entry,
+            lambda _before: None,
+            write,
+            lambda _before, _answer: None,
+            rehearse=lambda: write(None, kept=False),
+        )
 
     def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
         """See Cluster. Of a command only the pod is journaled: its words may be secrets."""
@@ -197,6 +204,7 @@ class JournalingCluster(ClusterWrapper):
         entry: JournalEntry,
         foretell: Callable[[Object | None], Object | None],
         write: Callable[[Object | None], Object],
+        rehearse: Callable[[], Object] | None = None,
     ) -> Object:
         def became(before: Object | None, answer: Object) -> Object | None:
             if entry.subresource in _OF_THE_OBJECT:
@@ -207,7 +215,7 @@ class JournalingCluster(ClusterWrapper):
             # A controller was quicker than this look, and what it has written must not be taken for ours.
             return _unversioned(foretell(before))
 
-        return self._written(entry, foretell, write, became)
+        return self._written(entry, foretell, write, became, rehearse)
 
     def _written(
         self,
@@ -215,11 +223,19 @@ class JournalingCluster(ClusterWrapper):
         foretell: Callable[[Object | None], Object | None],
         write: Callable[[Object | None], T],
         became: Callable[[Object | None, T], Object | None],
+        rehearse: Callable[[], T] | None = None,
     ) -> T:
         for attempt in range(1, TRIES + 1):
             before = self._read(entry)
-            if (before is None) == (entry.verb in ("delete", "patch")) and entry.verb != "apply":
-                # It has nothing to change, or can't be created: the server says so in its own words.
+            if before is None and rehearse:
+                # There is nothing to change, which the server says in its own words.
+                answer = rehearse()
+                if not answer:
+                    return answer
+                # Somebody has made it meanwhile.
+                continue
+            if before is not None and entry.verb == "create":
+                # It can't be created: as above.
                 return write(None)
             kept = self._journal.intend(
                 replace(begun(entry), before=_kept(before), after=_kept(foretell(before)))
@@ -245,7 +261,7 @@ class JournalingCluster(ClusterWrapper):
             else:
                 self._withdraw(kept)
             return answer
-        raise AssertionError("the last try returns or raises")
+        raise ClusterError(f"{entry.verb} {entry.ref}: others make it and take it away all the time")
 
     def _read(self, entry: JournalEntry) -> Object | None:
         ref = entry.ref

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     Conflict,
     Invalid,
+    NotFound,
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
@@ -451,6 +452,33 @@ def test_what_is_deleted_comes_back_as_it_was_at_that_moment() -> None:
     scene.migrating.delete("v1", "ConfigMap", "a", "default")
     assert scene.undo_one().state == "recreated"
     assert scene.data() == {"x": "theirs"}
+
+
+@pytest.mark.parametrize("verb", ["patch", "delete"])
+def test_what_somebody_makes_between_the_look_and_the_write_is_journaled(verb: str) -> None:
+    scene = Scene()
+    interfere(scene, lambda: scene.by_hand.create(config_map("a", x="theirs")), verb=verb)
+    if verb == "patch":
+        patch_data(scene.migrating, x="2")
+    else:
+        assert scene.migrating.delete("v1", "ConfigMap", "a", "default")
+    [entry] = scene.journal.entries
+    assert entry.before
+    assert entry.before["data"] == {"x": "theirs"}
+    assert scene.undo_one().state == ("restored" if verb == "patch" else "recreated")
+    assert scene.data() == {"x": "theirs"}
+
+
+def test_of_what_is_not_there_the_server_says_so_and_nothing_is_journaled() -> None:
+    scene = Scene()
+    with pytest.raises(NotFound, match='configmaps "a" not found'):
+        patch_data(scene.migrating, x="2")
+    assert not scene.migrating.delete("v1", "ConfigMap", "a", "default")
+    assert scene.journal.entries == []
+    assert [(one.verb, one.writes) for one in scene.live.requests if one.verb != "get"] == [
+        ("patch", False),
+        ("delete", False),
+    ]
 
 
 def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> None:
