@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
@@ -45,17 +42,7 @@ class ActionModule(DirectCarrier):
         return keeping.carry(arguments, lambda completed: self._planned(completed, task_vars))
 
     def _planned(self, arguments: Arguments, task_vars: TaskVars) -> Result:
-        result = super().carry(arguments, task_vars)
-        if "plan" not in result:
-            return result
-        hops = _completed(result["plan"]["hops"], arguments.params)
-        return {**result, "plan": {**result["plan"], "hops": hops, "options": {}}}
-
-
-def _completed(hops: list[dict[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Each hop with the options that its tasks need: where the plan says nothing, what was asked for.
-
-    Only the controller knows them: they don't go to another host with a release that is rendered already.
-    """
-    asked = {name: params[name] or "" for name in HOP_OPTIONS}
-    return [{**asked, **hop} for hop in hops or [{}]]
+        # By themselves they don't go to another host with a release that is rendered already; and what a
+        # task in the background answers does not come by here.
+        asked_for = {name: arguments.params[name] or "" for name in HOP_OPTIONS}
+        return super().carry(arguments.with_paths({**arguments.paths, "asked_for": asked_for}), task_vars)

@@ -21,4 +21,9 @@ options:
       - The file on the host to which the module writes what it is at, for the action plugin to show.
       - Set by the action plugin. Do not set it.
     type: path
+  asked_for:
+    description:
+      - How the release was asked for on the controller, for the module to answer with.
+      - Set by the action plugin. Do not set it.
+    type: dict
 """

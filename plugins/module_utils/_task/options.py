@@ -36,6 +36,7 @@ MIGRATION_SPEC: ArgumentSpec = {
 CARRIER_SPEC: ArgumentSpec = {
     "workdir": {"type": "path"},
     "progress_file": {"type": "path"},
+    "asked_for": {"type": "dict"},
 }
 """What an action plugin tells its module; documented in the fragment ``kyma.lifecycle.carrier``."""
 

@@ -28,7 +28,7 @@ from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment,
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 MODULES = ("plan", "run", "run_info", "component", "component_info", "migration", "migration_info")
 EVERYWHERE = {"changed", "failed", "msg", "warnings", "diff"}
-OF_THE_CONTROLLER = {"plan": {"plan_digest", "plan.options", "saw"}}
+OF_THE_CONTROLLER = {"plan": {"plan_digest", "saw"}}
 """What is added to a result, or taken away from it, beside the module."""
 
 

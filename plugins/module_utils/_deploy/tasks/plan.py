@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
@@ -54,7 +54,7 @@ def plan(task: Task) -> Result:
     result: Result = {
         "changed": made.needed,
         "check_mode": task.check_mode,
-        "plan": made.as_result(),
+        "plan": {**made.as_result(), "hops": _completed(made.hops, params), "options": {}},
         "summary": summary_of(made),
         "warnings": list(made.warnings),
     }
@@ -65,6 +65,12 @@ def plan(task: Task) -> Result:
 
         result["saw"] = saw(made, task.cluster, how_of(params))
     return result
+
+
+def _completed(hops: Sequence[Mapping[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Each hop with the options that its tasks need: where the plan says nothing, what was asked for."""
+    asked = params.get("asked_for") or {}
+    return [{**asked, **hop} for hop in hops or [{}]]
 
 
 def how_of(params: Mapping[str, Any]) -> dict[str, Any]:
