@@ -32,7 +32,7 @@ DEPLOY, DELETE = "deploy", "delete"
 """What a run does."""
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
-"""An entry takes some 350 bytes: so an Inventory stays at half of the 1 MiB that an object may have."""
+"""Most entries take less than 350 bytes: so an Inventory stays at half of the 1 MiB that one may have."""
 
 
 @dataclass(frozen=True)
@@ -167,23 +167,25 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
                 "needs": list(inventory.needs),
                 "part": part,
                 "parts": len(chunks),
-                "objects": [entry_to(entry) for entry in chunk],
+                "objects": chunk,
             },
         }
         for part, chunk in enumerate(chunks)
     ]
 
 
-def _chunks(entries: Iterable[Entry]) -> list[list[Entry]]:
-    chunks: list[list[Entry]] = [[]]
+def _chunks(entries: Iterable[Entry]) -> list[list[dict[str, Any]]]:
+    """Entries as they stand in records, split over these."""
+    chunks: list[list[dict[str, Any]]] = [[]]
     room = float(ENTRIES_PER_OBJECT)
     for entry in entries:
-        # What is remembered of others comes on top.
-        weight = 1 + sum(map(len, (*entry.ceded, *entry.added))) / BYTES_PER_ENTRY
+        kept = entry_to(entry)
+        # Long names, and what is remembered of others, take more than most entries do.
+        weight = max(1.0, len(json.dumps(kept)) / BYTES_PER_ENTRY)
         if chunks[-1] and weight > room:
             chunks.append([])
             room = float(ENTRIES_PER_OBJECT)
-        chunks[-1].append(entry)
+        chunks[-1].append(kept)
         room -= weight
     return chunks
 

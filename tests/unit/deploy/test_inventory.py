@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Object,
+    Ref,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Entry,
     Inventory,
@@ -176,6 +180,26 @@ def test_what_others_hold_takes_room() -> None:
     entries = tuple(replace(entry_of(config_map(f"c{n}")), added=added) for n in range(ENTRIES_PER_OBJECT))
     objects = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
     assert max(len(json.dumps(obj)) for obj in objects) < 2**20
+    assert inventories_from(objects)["c"].entries == entries
+
+
+def test_the_longest_names_take_room_too() -> None:
+    name, hashed, uid = "n" * 248, "0123456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"
+    entries = tuple(
+        Entry(
+            api_version="monitoring.example.com/v1",
+            ref=Ref("monitoring.example.com", "ServiceMonitor", "kyma-system", f"{name}{n:05}"),
+            uid=uid,
+            resource_version="1234567890",
+            own=hashed,
+            others=hashed,
+            touched="2026-11-21T12:00:00Z",
+            intent=hashed,
+        )
+        for n in range(ENTRIES_PER_OBJECT)
+    )
+    objects = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
+    assert max(len(json.dumps(obj)) for obj in objects) < 2**19 + 2**15
     assert inventories_from(objects)["c"].entries == entries
 
 
