@@ -25,10 +25,10 @@ SCENARIOS = ROOT / "extensions" / "molecule"
 
 
 def unit() -> Outcome:
-    """Run the unit tests on every supported ansible-core that this machine has a Python for."""
+    """Run what needs no Kubernetes on every supported ansible-core that this machine has a Python for."""
     setup.for_tests()
     return together(
-        _pytest(environment, "tests/unit", "-m", "not cluster")
+        _pytest(environment, "tests/unit", "tests/integration", "-m", "not cluster")
         if environment
         else not_at_hand(f"no Python here runs ansible-core {core.version}")
         for core, environment in cores.environments()
