@@ -221,11 +221,11 @@ class Rehearsal:
 
     @property
     def _is_unsettled(self) -> bool:
-        """Whether the cluster's record does not say that it has a release as that was rendered."""
+        """Whether an earlier run has left open which release the cluster has, or how that was rendered."""
         installation = self._observed.installation
         if not installation.version or self._request.alone:
             return False
-        return not installation.digest or installation.target != self._release.version
+        return not installation.digest or installation.target != installation.version
 
     def _noted_migrations(self) -> tuple[MigrationPlan, ...]:
         if self._observed.installation.last_run:

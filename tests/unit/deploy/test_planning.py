@@ -856,6 +856,15 @@ def test_of_the_roles_for_a_component_that_of_the_list_wins_and_that_of_its_migr
     ]
 
 
+def test_a_new_version_of_what_has_not_changed_says_nothing_of_an_earlier_run() -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    assert planned["summary"] == ["Kyma 2.9 → 2.10:", "  unchanged 5 components"]
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.installation().version == "2.10"
+
+
 def test_a_component_takes_part_when_its_migration_is_needed() -> None:
     someone = deployed()
     someone.materials.classes = (writes_config_map("logging", Phase.PRE, "one"),)
