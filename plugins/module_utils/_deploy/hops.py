@@ -63,7 +63,8 @@ def plan_way(
         plans.append(rehearsal.plan())
         if plans[0].blockers:
             break
-        observed, before = after(observed, rehearsal.desired, release, digest), rehearsal
+        left = replace(observed, inventories=rehearsal.left)
+        observed, before = after(left, rehearsal.desired, release, digest), rehearsal
         # What this hop leaves is not in the cluster yet, so of those after it all is looked at.
         standing = {}
     first = plans[0]
@@ -79,7 +80,12 @@ def plan_way(
 
 
 def after(observed: Observed, desired: Desired, release: Release, digest: str) -> Observed:
-    """What a cluster will remember when a release is deployed completely."""
+    """What a cluster will remember when a release is deployed completely.
+
+    Args:
+        observed: what it remembers now, without what is pruned.
+        desired, release, digest: of the release.
+    """
     installation = replace(
         observed.installation,
         version=release.version,

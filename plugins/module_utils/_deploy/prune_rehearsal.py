@@ -11,7 +11,7 @@ from dataclasses import replace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, without
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
@@ -41,6 +41,7 @@ class PruneRehearsal:
     Attributes:
         names: of the components of which something goes.
         blockers: what the server would not delete.
+        inventories: what the cluster remembers when it is done.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class PruneRehearsal:
     ) -> None:
         self.names: list[str] = []
         self.blockers: list[Blocker] = []
+        self.inventories = dict(inventories)
         self._inventories = inventories
         self._going = set(only) or {name for name in inventories if name in wanted or policy.prune}
         refs = {ref for of_component in wanted.values() for ref in of_component}
@@ -81,6 +83,10 @@ class PruneRehearsal:
         whole = orphan and not protected and not removal.kept
         if whole or removal.forgotten:
             self.names.append(plan.name)
+            before = self.inventories.pop(plan.name)
+            if not whole or removal.errors:
+                left = without(before, removal.forgotten)
+                self.inventories[plan.name] = replace(left, digest="") if orphan else left
         if whole or removal.deleted:
             action = {"unchanged": "prune", ORPHANED: "delete"}.get(action, action)
         stay = [

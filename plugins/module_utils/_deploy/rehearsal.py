@@ -110,6 +110,9 @@ class Rehearsal:
         digest: of the release.
         kept: what is remembered of components that need not be looked at; see :mod:`~.kept`.
         after: the rehearsal of what is deployed before this release; it is taken as done.
+
+    Attributes:
+        left: what the cluster remembers of its components, without what the plan prunes once it is made.
     """
 
     def __init__(
@@ -166,6 +169,7 @@ class Rehearsal:
             may_go_back=request.abandon or version_problem != "",
         )
         self._components = ComponentRehearsal(scene, self._migrations, self._changes, self._blockers)
+        self.left = observed.inventories
 
     @property
     def desired(self) -> Desired:
@@ -353,6 +357,7 @@ class Rehearsal:
         for some in plans:
             some[:] = [pruning.of(plan) for plan in some]
         self._blockers += pruning.blockers
+        self.left = pruning.inventories
         return tuple(pruning.names)
 
     def _orphans(self) -> list[ComponentPlan]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
@@ -171,6 +172,35 @@ def test_each_hop_is_a_run_and_the_provisional_plan_was_right() -> None:
     assert changed(second["plan"]) == changed(planned["plan"]["later"][0])
     assert someone.carry_out(second)["state"] == "succeeded"
     assert someone.installation().version == "2.11"
+
+
+def test_what_a_hop_prunes_no_later_one_prunes_again() -> None:
+    claim: Object = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    first = {"logging": [config_map("settings"), config_map("old")], "kiali": [config_map("kiali")]}
+    someone = deployer(release("2.9", {**first, "jaeger": [config_map("jaeger"), claim]}), prune=True)
+    assert someone.deploy()["state"] == "succeeded"
+    later, last = (release(v, {"logging": [config_map("settings", v=v)]}) for v in ("2.10", "2.11"))
+    someone.options["hops"], someone.materials.given, someone.materials.others = "auto", last, (later,)
+    planned = someone.plan()["plan"]
+    assert {one["name"]: one["action"] for one in planned["components"]} == {
+        "foundation": "unchanged",
+        "logging": "upgrade",
+        "kiali": "delete",
+        "jaeger": "delete",
+    }
+    [second] = planned["later"]
+    assert changed(second) == {"logging": ["change ConfigMap"]}
+    assert {one["name"]: (one["action"], one["objects"]) for one in second["components"]} == {
+        "foundation": ("unchanged", 1),
+        "logging": ("upgrade", 1),
+        "jaeger": ("orphaned", 1),
+    }
+    assert second["prune"] == []
 
 
 def test_a_way_that_has_a_gap_is_refused_and_names_what_is_at_hand() -> None:
