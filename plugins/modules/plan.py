@@ -375,7 +375,8 @@ plan:
     noted:
       description:
         - What the inventories are to remember of objects that were looked at closely and stay as they are, by
-          component, for O(kyma.lifecycle.run#module:state=noted). A run remembers it by itself.
+          component, for O(kyma.lifecycle.run#module:state=noted). A run remembers it by itself, and what the
+          component list says by now of components that stay as they are, which deletions go by.
       type: dict
     waves:
       description:

@@ -37,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     Entry,
     Held,
     Inventory,
+    as_listed,
     entries_of,
     noted,
     remembered_by,
@@ -244,6 +245,7 @@ class ComponentRehearsal:
             component_version=component.entry.version or "",
             findings=tuple(findings),
             noted=self._noted(entries_of(inventory), applied.held) if action == "unchanged" else (),
+            listed=component.entry if action == "unchanged" and _is_outdated(inventory, component) else None,
         )
 
     def _is_missed(self, error: ClusterError) -> bool:
@@ -311,6 +313,11 @@ def _beside_warnings(begun: _Begun) -> list[str]:
         f" with {name} and may be later: have {name} need it (needs)"
         for (api_version, kind), bringer in begun.beside.items()
     ]
+
+
+def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:
+    """Whether the component list says something else of a component than when it was deployed."""
+    return inventory is not None and as_listed(inventory, component.entry) != inventory
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

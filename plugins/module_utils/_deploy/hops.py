@@ -10,7 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, intended
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Inventory,
+    as_listed,
+    intended,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
@@ -99,5 +103,10 @@ def after(observed: Observed, desired: Desired, release: Release, digest: str) -
         known = inventories.get(name)
         objects = () if component.is_kept else component.objects
         intent = intended(known, component.entry, objects, whole=not component.is_kept)
-        inventories[name] = replace(intent, version=release.version, digest=component.digest, release=digest)
+        inventories[name] = replace(
+            as_listed(intent, component.entry),
+            version=release.version,
+            digest=component.digest,
+            release=digest,
+        )
     return replace(observed, installation=installation, inventories=inventories)

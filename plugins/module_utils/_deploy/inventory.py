@@ -402,6 +402,17 @@ def _is_ours(manager: Mapping[str, Any]) -> bool:
     return name == FIELD_MANAGER or name.startswith(f"{FIELD_MANAGER}/") or bool(manager.get("subresource"))
 
 
+def as_listed(inventory: Inventory, component: ComponentEntry) -> Inventory:
+    """The inventory of a component that stays as it is, with what the component list says of it by now."""
+    return replace(
+        inventory,
+        namespace=component.namespace,
+        component_version=component.version or "",
+        prerequisite=component.prerequisite,
+        needs=component.needs,
+    )
+
+
 def kinds_of(inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
     """The kinds (apiVersion, kind) that have to be listed to see all objects of some inventories."""
     return sorted({(entry.api_version, entry.ref.kind) for inv in inventories for entry in inv.entries})

@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remembering what a plan looked at closely and found to be as it is to be, so that it is told only once."""
+"""Remembering what a plan has found of components that stay as they are.
+
+That is what it has looked at closely, so that it is told only once, and what the component list says by now.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, as_listed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import rewrite_inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_from, entry_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
 def note_what_was_seen(
@@ -33,16 +38,34 @@ def note_what_was_seen(
     """
     seen: Mapping[str, Any] = plan.get("noted") or {}
     count = 0
-    for component, entries in seen.items():
+    for component, told in seen.items():
         inventory = inventories.get(component)
         if inventory is not None:
             with suppress(Conflict):
-                rewrite_inventory(cluster, with_entries(inventory, entries))
-                count += len(entries)
+                rewrite_inventory(cluster, with_told(inventory, told))
+                count += len(told["objects"])
     return count
 
 
-def with_entries(inventory: Inventory, entries: list[Mapping[str, Any]]) -> Inventory:
-    """The inventory with some of its entries exchanged, given as they stand in a record."""
-    newer = {entry.ref: entry for entry in map(entry_from, entries)}
-    return replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
+def told_of(component: ComponentPlan) -> dict[str, Any]:
+    """What a plan has found of a component, as it stands in a result."""
+    told: dict[str, Any] = {"objects": [entry_to(entry) for entry in component.noted]}
+    if entry := component.listed:
+        told["listed"] = {
+            "namespace": entry.namespace,
+            "prerequisite": entry.prerequisite,
+            "needs": list(entry.needs),
+            "version": entry.version,
+        }
+    return told
+
+
+def with_told(inventory: Inventory, told: Mapping[str, Any]) -> Inventory:
+    """The inventory with what a plan has found, as :func:`told_of` has it."""
+    newer = {entry.ref: entry for entry in map(entry_from, told["objects"])}
+    after = replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
+    listed: Mapping[str, Any] = told.get("listed") or {}
+    if not listed:
+        return after
+    entry = ComponentEntry(inventory.component, **{**listed, "needs": tuple(listed["needs"])})
+    return as_listed(after, entry)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import Stage
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,7 @@ class ComponentPlan:
         component_version: its own version as the component list says it, or empty.
         findings: what others have done to its objects and was not told before.
         noted: what the inventory is to remember of objects that were looked at and stay as they are.
+        listed: what the component list says of it, where it stays as it is and the inventory says otherwise.
     """
 
     name: str
@@ -194,6 +196,7 @@ class ComponentPlan:
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
     noted: tuple[Entry, ...] = ()
+    listed: ComponentEntry | None = None
 
     @property
     def label(self) -> str:
@@ -324,11 +327,13 @@ class Plan:
         }
 
     def _noted(self) -> dict[str, Any]:
-        if not any(component.noted for component in self.components):
+        # For what the component list says alone nothing is written where there is nothing to do.
+        found = [one for one in self.components if one.noted or (one.listed and self.needed)]
+        if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_to
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import told_of
 
-        return {one.name: [entry_to(entry) for entry in one.noted] for one in self.components if one.noted}
+        return {one.name: told_of(one) for one in found}
 
     def diff(self) -> list[dict[str, str]]:
         """Everything that would be written, as an Ansible diff; that of later hops is provisional.

@@ -327,6 +327,31 @@ def test_after_a_run_of_components_alone_they_go_in_the_order_of_the_whole_relea
     assert [one for one in deletions(someone) if one in places] == places
 
 
+def test_components_that_stay_as_they_are_go_as_the_newest_run_has_listed_them() -> None:
+    def given(version: str, **entries: Any) -> Release:
+        made = {name: ComponentEntry(name, "kyma-system", **more) for name, more in entries.items()}
+        return release(version, {name: (entry, [config_map(name)]) for name, entry in made.items()})
+
+    listed = {"b": {"prerequisite": True}, "a": {"needs": ("c",), "version": "1.1"}, "c": {}}
+    someone = deployer(given("2.9", a={}, b={}, c={"needs": ("a",)}), timeout=3)
+    someone.deploy()
+    someone.materials.given = given("2.9", **listed)
+    with only_reads(memory(someone)):
+        assert not someone.deploy()["plan"]["needed"]
+    someone.materials.given = given("2.10", **listed)
+    memory(someone).requests.clear()
+    assert someone.deploy()["state"] == "succeeded"
+    writes = [one.ref for one in memory(someone).requests if one.writes]
+    assert [one.name for one in writes if one.kind in ("Inventory", "ConfigMap")] == ["b", "a", "c"]
+    [told] = someone.component_info(names=["a"])["components"]
+    assert told["component_version"] == "1.1"
+    with only_reads(memory(someone)):
+        someone.deploy()
+    memory(someone).requests.clear()
+    someone.delete()
+    assert deletions(someone)[:3] == [f"ConfigMap kyma-system/{name}" for name in ("a", "c", "b")]
+
+
 def test_a_plan_that_was_made_before_is_refused_afterwards() -> None:
     someone = installed()
     someone.materials.given = kyma("2.10")

@@ -152,7 +152,7 @@ def test_what_a_run_has_written_since_is_neither_noted_over_nor_deleted(cluster:
     seen = read_inventories(cluster)
     intent = inventory(parts=2, digest="")
     write_inventory(cluster, replace(intent, kept=seen["big"].kept))
-    plan: Object = {"noted": {"big": [{**entry_to(entries(1)[0]), "added": ["x (y)"]}]}}
+    plan: Object = {"noted": {"big": {"objects": [{**entry_to(entries(1)[0]), "added": ["x (y)"]}]}}}
     assert note_what_was_seen(cluster, plan, seen) == 0
     with pytest.raises(Conflict):
         delete_inventory(cluster, seen["big"])
