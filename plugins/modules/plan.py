@@ -417,6 +417,11 @@ plan:
       description: The folders that were searched for migrations.
       type: list
       elements: str
+    code:
+      description:
+        - By the path of each of those folders a SHA-256 digest of the Python files in it, to which the run is
+          held.
+      type: dict
     alone:
       description: The components that are deployed alone. Empty for the whole release.
       type: list

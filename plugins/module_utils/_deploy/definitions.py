@@ -153,6 +153,7 @@ DEFINITIONS: tuple[Object, ...] = (
                     "type": "object",
                     "additionalProperties": _object(verdict=_STRING, evidence=_STRING),
                 },
+                code={"type": "object", "additionalProperties": _STRING},
             ),
             "status": _object(
                 state=_STRING,

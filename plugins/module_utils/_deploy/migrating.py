@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import with_unplanned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     CheckResult,
     Outcome,
@@ -95,7 +96,11 @@ class Migrating:
 
     def as_planned(self, record: Mapping[str, Any]) -> Migrating:
         """The same, held to what the plan of a run has said of them; see :mod:`~.foretold`."""
-        foretold = (record.get("spec") or {}).get("migrations") or {}
+        spec = record.get("spec") or {}
+        foretold = spec.get("migrations") or {}
+        if "code" in spec:
+            # Older records don't tell what was not planned from what they did not keep.
+            foretold = with_unplanned(foretold, self.migrations)
         return replace(self, setting=replace(self.setting, foretold=foretold))
 
     def journaled(self, journal: Journal | None) -> Migrating:

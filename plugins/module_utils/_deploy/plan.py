@@ -241,6 +241,7 @@ class Plan:
         blockers: why it must not begin; all of them.
         basis: the cluster's records that the plan saw, as :func:`~.records.basis_of` has them.
         searched: the folders in which migrations were searched.
+        code: sha256 over the code in each of them, by its path.
         warnings: what a person should know of the whole, beside what components have to tell.
         grants: roles for the rights that are missing, as YAML to apply; empty where none is.
         rights: what the writes of the run have to be allowed, as :class:`~.rights.Right` has it.
@@ -264,6 +265,7 @@ class Plan:
     blockers: tuple[Blocker, ...] = ()
     basis: str = ""
     searched: tuple[str, ...] = ()
+    code: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default=())
     grants: str = ""
     rights: tuple[tuple[str, ...], ...] = ()
@@ -319,6 +321,7 @@ class Plan:
             "blockers": [str(blocker) for blocker in self.blockers],
             "rights": [list(right) for right in self.rights],
             "searched": list(self.searched),
+            "code": dict(self.code),
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),

@@ -127,6 +127,7 @@ def _nothing_to_do(
         migrations=tuple(verdicts),
         basis=basis_of(installation, observed.inventories.values()),
         searched=found.searched,
+        code=found.code,
         warnings=tuple(warnings),
         alone=alone,
     )

@@ -202,6 +202,7 @@ class Rehearsal:
             blockers=tuple(self._blockers),
             basis=basis_of(installation, self._observed.inventories.values()),
             searched=self._found.searched,
+            code=self._found.code,
             warnings=(
                 *release.warnings,
                 *self._webhooks.warnings,

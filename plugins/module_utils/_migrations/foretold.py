@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import NOT_NEEDED
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
 
 LONGEST_EVIDENCE = 1000
 """Characters of an evidence that are kept and compared: a record must not grow with what it tells of."""
+_UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
 
 
 def foretold_of(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
@@ -27,6 +28,19 @@ def foretold_of(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, 
         for one in migrations
         if one["phase"] == Phase.PRE
     }
+
+
+def with_unplanned(
+    foretold: Mapping[str, Mapping[str, str]], migrations: Iterable[type[Migration]]
+) -> dict[str, Mapping[str, str]]:
+    """The same, and that nothing was said of those which the plan did not know.
+
+    Args:
+        foretold: what a run is held to, by id.
+        migrations: all that may run in it.
+    """
+    before = [one.id() for one in migrations if one.phase == Phase.PRE]
+    return {**dict.fromkeys(before, _UNPLANNED), **foretold}
 
 
 def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
@@ -40,6 +54,12 @@ def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -
     """
     if foretold is None or verdict == NOT_NEEDED:
         return ""
+    if not foretold["verdict"]:
+        return (
+            f"it was not planned, and now it is {verdict} ({evidence[:LONGEST_EVIDENCE]}); nothing of it was"
+            " written: run the playbook again, and let the plan know the folder of this migration, too"
+            " (kyma_migration_paths)"
+        )
     then, now = (foretold["verdict"], foretold["evidence"]), (verdict, evidence[:LONGEST_EVIDENCE])
     if then == now:
         return ""
@@ -51,7 +71,7 @@ def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -
 
 def done_by_others(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
     """What a person should know where somebody, or an earlier task, was quicker; mostly empty."""
-    if foretold is None or verdict != NOT_NEEDED or foretold["verdict"] == NOT_NEEDED:
+    if foretold is None or verdict != NOT_NEEDED or foretold["verdict"] in (NOT_NEEDED, ""):
         return ""
     return (
         f"it was planned as {foretold['verdict']} ({foretold['evidence']}), and is not needed any more"

@@ -26,6 +26,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
     MANIFEST,
     OWN_ORIGIN,
     MigrationFolder,
+    code_digest,
+    code_of,
     module_names,
     own_folder,
     syntax_problem,
@@ -59,6 +61,7 @@ class _Folder:
         source: the folder on the controller that they come from.
         modules: the files in which migrations are searched, see :func:`~.registry.module_names`.
         own: whether it is the collection's.
+        code: sha256 over its files, see :func:`~.registry.code_digest`.
         problem: why nothing can be found there that the user counts on; mostly empty.
     """
 
@@ -67,6 +70,7 @@ class _Folder:
     source: str
     modules: Sequence[str]
     own: bool
+    code: str
     problem: str = ""
 
 
@@ -82,6 +86,7 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
                 folder.path,
                 module_names(folder),
                 folder.origin == OWN_ORIGIN,
+                code_of(folder),
                 folder.problem,
             )
             for folder in found
@@ -102,12 +107,15 @@ def load_archive(path: str | Path) -> MigrationSet:
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read(MANIFEST))
+            sources = {name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise BadArchive(f"{path}: the migrations that were sent along can't be read: {error}") from error
     inside = f"{path}/{FOUND_PACKAGE}"
     folders = []
     for entry in manifest:
         package = MigrationFolder(entry["origin"], entry["path"]).package
+        place = f"{FOUND_PACKAGE}/{package}/"
+        files = {name.removeprefix(place): text for name, text in sources.items() if name.startswith(place)}
         folders.append(
             _Folder(
                 f"{FOUND_PACKAGE}.{package}",
@@ -115,6 +123,7 @@ def load_archive(path: str | Path) -> MigrationSet:
                 entry["path"],
                 entry["modules"],
                 entry["origin"] == OWN_ORIGIN,
+                code_digest(files),
                 entry["problem"],
             )
         )
@@ -161,12 +170,14 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                 else:
                     (own if folder.own else theirs).extend(_candidates(module, file))
     candidates = [*own, *theirs]
+    code = {folder.source: folder.code for folder in folders}
     problems += problems_of(candidates)
     if problems:
         # Nothing may run, and not even an id can be relied on.
-        return MigrationSet((), searched, tuple(dict.fromkeys(problems)))
+        return MigrationSet((), searched, tuple(dict.fromkeys(problems)), code=code)
     files = {c.migration.id(): c.file for c in theirs if not c.is_base}
-    return MigrationSet(tuple(c.migration for c in candidates if not c.is_base), searched, files=files)
+    migrations = tuple(c.migration for c in candidates if not c.is_base)
+    return MigrationSet(migrations, searched, files=files, code=code)
 
 
 def _make_importable(folder: _Folder) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,6 +123,25 @@ def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
     return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in found), tuple(problems))
 
 
+def code_of(folder: MigrationFolder) -> str:
+    """The digest of a folder's Python files, see :func:`code_digest`; of one that isn't there, of none."""
+    root = Path(folder.path)
+    return code_digest({path.relative_to(root).as_posix(): _content(path) for path in _sources(root)})
+
+
+def code_digest(files: Mapping[str, bytes]) -> str:
+    """sha256 over the Python files of one folder, wherever it lies.
+
+    Args:
+        files: their contents, by their paths in the folder.
+    """
+    import hashlib
+    import json
+
+    listed = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+
+
 def syntax_problem(error: SyntaxError | ValueError, file: str) -> str:
     """What is wrong with a file that can't be compiled (a ValueError is a null byte in it)."""
     line = error.lineno if isinstance(error, SyntaxError) else None
@@ -143,6 +162,14 @@ def _sources(root: Path) -> list[Path]:
         for path in root.rglob("*.py")
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts)
     )
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        # Whoever loads or packs it tells of that.
+        return b""
 
 
 def _write(archive: ZipFile, name: str, content: bytes) -> None:

@@ -27,12 +27,14 @@ class MigrationSet:
         searched: every folder that was searched, for people.
         problems: what is wrong with what was found, each naming file and line. With any, nothing may run.
         files: where those stand that are not the collection's own, by id.
+        code: sha256 over the Python files of each folder that was searched, by its path on the controller.
     """
 
     migrations: tuple[type[Migration], ...]
     searched: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class FakeMaterials(Materials):
     read: list[str] = field(default_factory=list)
     others: tuple[Release, ...] = ()
     named: bool = True
+    code: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_release(self) -> bool:
@@ -128,7 +129,7 @@ class FakeMaterials(Materials):
     def migrations(self) -> MigrationSet:
         folder = "/somewhere/kyma_migrations"
         files = {one.id(): f"{folder}/{one.__name__.lower()}.py" for one in self.classes}
-        return MigrationSet(self.classes, (folder,), self.problems, files)
+        return MigrationSet(self.classes, (folder,), self.problems, files, self.code)
 
 
 @dataclass

@@ -309,9 +309,8 @@ def test_a_migration_that_fails_alone_fails_its_task_and_as_part_of_a_run_does_n
     alone = someone.task(migration.DEFINITION, ids=["gateway/fails"])
     assert alone["failed"]
     assert alone["msg"] == "migration gateway/fails: the moon is full; wait a day"
-    someone = deployer(kyma(), Labels)
+    someone = deployer(kyma(), Fails)
     begun = someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
-    someone.materials.classes = (Fails,)
     within = someone.task(migration.DEFINITION, component="gateway", phase="pre", run=begun["run"])
     assert within["failed"] is False
     assert "the moon is full" in within["msg"]

@@ -366,6 +366,75 @@ def test_a_migration_that_writes_a_status_shows_that() -> None:
     assert someone.carry_out(planned)["state"] == "succeeded"
 
 
+@pytest.mark.parametrize("component", ["logging", GLOBAL])
+@pytest.mark.parametrize("phase", list(Phase))
+def test_code_that_is_not_what_was_planned_stops_the_run_before_it_writes(
+    component: str, phase: Phase
+) -> None:
+    """With the same words as evidence, and also where a plan saw no code at all in the folder."""
+    someone = with_volume(variant(component=component, phase=phase))
+    someone.materials.code = {"/beside": "as planned", "/elsewhere": "as planned"}
+    task = "component" if component == "logging" else "migration"
+
+    def change() -> None:
+        someone.materials.code = {"/beside": "edited", "/elsewhere": "as planned"}
+
+    meanwhile(someone, task, change)
+    ended = someone.deploy()
+    assert ended["state"] == "failed", ended
+    told = [one.get("msg", "") for one in someone.results]
+    assert any(one.startswith("the migrations in /beside are not those that were planned") for one in told)
+    volume = someone.cluster.get("v1", "ConfigMap", "volume", "default")
+    assert volume
+    assert volume["data"] == {"size": "10"}
+    # Planned anew, it goes on from there.
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_pruning_runs_no_migrations_and_does_not_look_at_their_code() -> None:
+    someone = deployer(release("2.9", {"one": [config_map("a"), config_map("old")]}))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = release("2.10", {"one": [config_map("a", v="2")]})
+    someone.materials.code = {"/beside": "as planned"}
+    planned = someone.plan()
+    assert [stage["tasks"] for stage in planned["plan"]["stages"]] == ["main", "prune"]
+
+    def change(_task: str) -> None:
+        if someone.results[-1].get("components"):
+            someone.materials.code = {"/beside": "edited"}
+
+    someone.before = change
+    assert someone.carry_out(planned)["state"] == "succeeded"
+
+
+def test_a_task_with_a_folder_of_its_own_may_run_what_comes_after_and_nothing_unplanned_before() -> None:
+    someone = with_volume(variant(name="planned"))
+    someone.materials.code = {"/beside": "as planned"}
+    later = variant(name="later", phase=Phase.POST, check=lambda *_: not_needed("nothing to do"))
+
+    def bring(*more: type[Migration]) -> None:
+        someone.materials.classes = (*someone.materials.classes, *more)
+        someone.materials.code = {"/beside": "as planned", "/of-a-role": "its own"}
+
+    meanwhile(someone, "component", lambda: bring(later, variant(name="idle", check=later.check)))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = kyma("2.10")
+    unplanned = variant(name="unplanned", check=lambda *_: needed("the role wants it"))
+    meanwhile(someone, "component", lambda: bring(unplanned))
+    message = stopped(someone.deploy())
+    assert "logging/unplanned: it was not planned, and now it is needed (the role wants it)" in message
+    assert "kyma_migration_paths" in message
+
+
+def test_a_run_of_an_older_version_is_held_to_what_its_record_knows() -> None:
+    someone = with_volume()
+    planned = someone.plan()
+    del planned["plan"]["code"]
+    someone.materials.classes = (GrowsVolumes, variant(name="unplanned"))
+    someone.materials.code = {"/beside": "edited"}
+    assert someone.carry_out(planned)["state"] == "succeeded"
+
+
 def test_outside_of_a_run_nothing_was_planned() -> None:
     someone = with_volume()
     result = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -91,6 +92,30 @@ def test_both_ways_answer_alike(folder: Path) -> None:
     assert one.problems == other.problems
     assert len(one.problems) == 3
     assert one.searched == other.searched == (f"{folder} (yours)",)
+
+
+def test_both_ways_see_whether_a_file_in_a_folder_is_another_one(folder: Path) -> None:
+    place = str(folder)
+
+    def code() -> str:
+        one, other = from_folder(folder), from_archive(folder)
+        assert one.code == other.code
+        return one.code[place]
+
+    nothing = code()
+    (folder / "good.py").write_text(HEAD + source("GrowIt"))
+    (folder / "inner").mkdir()
+    (folder / "inner" / "_shared.py").write_text("A = 1\n")
+    before = code()
+    (folder / "__pycache__").mkdir(exist_ok=True)
+    (folder / "notes.txt").write_text("no code")
+    assert code() == before
+    (folder / "inner" / "_shared.py").write_text("A = 2\n")
+    edited = code()
+    (folder / "inner" / "_shared.py").rename(folder / "_shared.py")
+    assert len({nothing, before, edited, code()}) == 4
+    shutil.rmtree(folder)
+    assert code() == nothing
 
 
 def test_siblings_are_imported_relatively_and_counted_once(folder: Path, load: Load) -> None:

@@ -85,6 +85,8 @@ def test_what_is_shipped_is_what_the_controller_has(
     assert [m.id() for m in there.migrations().migrations] == [m.id() for m in here.migrations().migrations]
     assert "logging/move-things" in {m.id() for m in here.migrations().migrations}
     assert there.migrations().searched == here.migrations().searched
+    assert there.migrations().code == here.migrations().code
+    assert str(folder) in here.migrations().code
 
 
 def test_other_releases_at_hand_are_shipped_too(

@@ -65,7 +65,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     waves_of,
     with_head_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work, hold_to_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
+    at_work,
+    hold_to_plan,
+    hold_to_planned_code,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
@@ -308,6 +312,7 @@ def _deployed(task: Task) -> Result:
         return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}))
     record = read_run(task.cluster, task.params["run"])
     hold_to_plan(task, record)
+    hold_to_planned_code(task, record)
     with at_work(task, record) as working_task:
         return _deployed_under_lease(working_task, record)
 

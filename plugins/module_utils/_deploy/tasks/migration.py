@@ -36,7 +36,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     MIGRATING_SPEC,
     STOPPING_SPEC,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work, hold_to_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
+    at_work,
+    hold_to_plan,
+    hold_to_planned_code,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
@@ -100,6 +104,7 @@ def migration(task: Task) -> Result:
         return with_own_lease(task, name, lambda leased: _migrate(leased, {}))
     record = read_run(task.cluster, task.params["run"])
     hold_to_plan(task, record)
+    hold_to_planned_code(task, record)
     with at_work(task, record) as working_task:
         return _migrate(working_task, record)
 

@@ -106,6 +106,8 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         "migrations": foretold_of(plan["migrations"]),
         "lease": lease,
     }
+    if "code" in plan:
+        spec["code"] = dict(plan["code"])
     if plan["alone"]:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
         kept = before.digest if before.digest == plan["digest"] else ""
