@@ -16,7 +16,12 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    GRACE,
+    MigrationSet,
+    Result,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
@@ -35,7 +40,13 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import has_
 MARGIN = 30.0
 """Seconds for starting and for leaving a result."""
 DEFAULT_DEADLINE = 4 * 3600.0
-"""For what has no option ``timeout``: migrations have a time limit each."""
+"""For what has no option ``timeout``, beside the time of its migrations."""
+STEPS = 3
+"""Of a migration, each with all its time: its check, its run, and its check once more."""
+ALL = "*"
+"""In place of a component: any."""
+LONGEST = 365 * 24 * 3600.0
+"""Seconds that a migration may count for, as the number may be any, and a timer's may not."""
 
 
 class BackgroundCarrier(Carrier):
@@ -72,14 +83,33 @@ class BackgroundCarrier(Carrier):
     _chosen = 0
     """The user's own limit, in seconds."""
     _prolong: Callable[[int], None]
-    """Takes another limit once the release was read."""
+    """Takes another limit once more is known."""
+    _entries: Sequence[ComponentEntry] = ()
+    """Of the release, once it was read."""
+    _migrations: Sequence[type[Migration]] = ()
+    """Those that may run, once they were loaded."""
 
-    def _limit(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> int:
-        return self._chosen or int(self.deadline(params, entries) + _patience(params))
+    def _limit(
+        self,
+        params: Mapping[str, Any],
+        entries: Sequence[ComponentEntry] = (),
+        migrations: Sequence[type[Migration]] = (),
+    ) -> int:
+        seconds = self.deadline(params, entries) + _time_of(migrations, params)
+        return self._chosen or int(seconds + _patience(params))
 
     def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """See Carrier: a release may give its components more time."""
-        limit = self._limit(params, release.components)
+        self._entries = release.components
+        self._limit_anew(params)
+
+    def has_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+        """See Carrier: migrations have their own time, one after the other where they say so."""
+        self._migrations = found.migrations
+        self._limit_anew(params)
+
+    def _limit_anew(self, params: Mapping[str, Any]) -> None:
+        limit = self._limit(params, self._entries, self._migrations)
         if limit > self._limit(params):
             self._prolong(limit)
 
@@ -107,6 +137,9 @@ class BackgroundCarrier(Carrier):
         async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
         self._set_limit(self._limit(arguments.params))
         self._prolong = self._set_limit
+        if self.definition.needs_migrations:
+            # Packed alone, they would not tell how much time they have.
+            self.materials(arguments.params, task_vars).migrations()
         try:
             job = self.ship(
                 arguments, task_vars, background=True, progress_file=posixpath.join(async_dir, name)
@@ -145,6 +178,17 @@ class BackgroundCarrier(Carrier):
     def _reconnect(self) -> None:
         with suppress(AttributeError, AnsibleConnectionFailure):
             self._connection.reset()
+
+
+def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -> float:
+    """Seconds that the migrations of a task may take, one after the other; rather too many, see deadline."""
+    skipped = params.get("skip_migrations") or ()
+    names = params.get("names") or [params.get("component") or ALL]
+    return sum(
+        STEPS * min(float(one.timeout), LONGEST)
+        for one in migrations
+        if one.id() not in skipped and (ALL in names or one.component in names)
+    )
 
 
 def _patience(params: Mapping[str, Any]) -> float:

@@ -29,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_mater
     RELEASE_BUNDLE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
+    MigrationSet,
     Progress,
     Result,
     TaskDefinition,
@@ -151,10 +152,14 @@ class Carrier(ActionBase):
             ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
             has_read=lambda release: self.has_read(release, params),
+            has_found=lambda found: self.has_found(found, params),
         )
 
     def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """Learn of the task's release, wherever it was read: here, or in the process that works."""
+
+    def has_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+        """Learn of the task's migrations, in the same way."""
 
     def call(
         self,

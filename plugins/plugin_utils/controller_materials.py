@@ -52,6 +52,7 @@ class ControllerMaterials(Materials):
         bundles: where a release that was rendered is kept for the tasks after this one.
         catalog: places of other releases that an upgrade may lead over, or None where it may not.
         has_read: gets the release that is wanted once it was read.
+        has_found: gets the migrations once they were loaded.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ControllerMaterials(Materials):
         bundles: Bundles | None = None,
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
         has_read: Callable[[Release], None] = lambda _release: None,
+        has_found: Callable[[MigrationSet], None] = lambda _found: None,
     ) -> None:
         self._asked = request
         self._folders = tuple(migration_folders)
@@ -70,6 +72,7 @@ class ControllerMaterials(Materials):
         self._bundles = bundles
         self._catalog = catalog
         self._has_read = has_read
+        self._has_found = has_found
 
     @property
     def has_release(self) -> bool:
@@ -191,4 +194,6 @@ class ControllerMaterials(Materials):
     def _migrations(self) -> MigrationSet:
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
 
-        return discover(self._folders, self._collections)
+        found = discover(self._folders, self._collections)
+        self._has_found(found)
+        return found

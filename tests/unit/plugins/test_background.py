@@ -24,6 +24,42 @@ LIST = """
 prerequisites: [{name: first, timeout: 5h}]
 components: [{name: second}]
 """
+MIGRATIONS = '''
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase, not_needed
+
+
+class _Moves(Migration):
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx):
+        return not_needed("they are")
+
+    def run(self, ctx):
+        pass
+
+
+class MovesMuch(_Moves):
+    """Much must be moved."""
+
+    component = "first"
+    timeout = 6 * 3600
+
+
+class MovesMore(_Moves):
+    """More must be moved."""
+
+    component = "first"
+    after = ["first/moves-much"]
+    timeout = 2 * 3600
+
+
+class MovesElsewhere(_Moves):
+    """Something else must be moved."""
+
+    component = "second"
+    timeout = float("inf")
+'''
 MANIFEST = "{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}"
 
 
@@ -37,7 +73,9 @@ class Worker(ActionModule):
 
     def call(self, arguments: Arguments, task_vars: TaskVars, *_more: Any, **_how: Any) -> Result:
         before = signal.getitimer(signal.ITIMER_REAL)[0]
-        self.materials(arguments.params, task_vars).release()
+        materials = self.materials(arguments.params, task_vars)
+        materials.migrations()
+        materials.release()
         return {"before": before, "limit": signal.getitimer(signal.ITIMER_REAL)[0]}
 
     def ship(self, arguments: Arguments, task_vars: TaskVars, **_how: Any) -> Result:
@@ -89,6 +127,38 @@ def test_a_component_gets_the_time_that_its_release_gives_it(worker: type[Worker
 def test_what_others_of_the_release_get_does_not_count(worker: type[Worker], folder: Path) -> None:
     result = worker().carry(given(folder, "second"), {})
     assert result["limit"] == pytest.approx(result["before"], abs=5)
+
+
+@pytest.fixture
+def migrating(tmp_path: Path) -> dict[str, str]:
+    """A playbook with migrations beside it."""
+    (tmp_path / "kyma_migrations").mkdir()
+    (tmp_path / "kyma_migrations" / "moves.py").write_text(MIGRATIONS)
+    return {"playbook_dir": str(tmp_path)}
+
+
+def test_migrations_get_the_time_that_they_say_they_may_take(
+    worker: type[Worker], folder: Path, migrating: dict[str, str]
+) -> None:
+    result = worker().carry(given(folder, "first"), migrating)
+    steps = 3 * (6 + 2) * HOUR
+    assert result["limit"] == pytest.approx(4 * 5 * HOUR + steps + GRACE + 30, abs=5)
+
+
+def test_those_that_are_skipped_don_t_count(
+    worker: type[Worker], folder: Path, migrating: dict[str, str]
+) -> None:
+    arguments = given(folder, "first")
+    arguments.params["skip_migrations"] = ["first/moves-much"]
+    limit = worker().carry(arguments, migrating)["limit"]
+    assert limit == pytest.approx(4 * 5 * HOUR + 3 * 2 * HOUR + GRACE + 30, abs=5)
+
+
+def test_one_that_may_take_for_ever_has_a_year(
+    worker: type[Worker], folder: Path, migrating: dict[str, str]
+) -> None:
+    limit = worker().carry(given(folder, "second"), migrating)["limit"]
+    assert limit == pytest.approx(3 * 365 * 24 * HOUR + 4 * HOUR + GRACE + 30, abs=5)
 
 
 def test_a_limit_of_the_users_own_stays(worker: type[Worker], folder: Path) -> None:
