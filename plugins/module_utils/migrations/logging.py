@@ -46,7 +46,8 @@ class GrowLokiVolume(Migration):
 
     The StatefulSet, whose claim template can't be changed, is deleted with its pods left running, and comes
     back with the component. The claim is written last, as its size is what the check decides by: killed at
-    any point, the migration is still needed.
+    any point, the migration is still needed. Undone, which the claim can't be, it is needed for the
+    StatefulSet alone, which has its old template again.
     """
 
     component = "logging"
@@ -57,7 +58,10 @@ class GrowLokiVolume(Migration):
     irreversible_kinds = ("PersistentVolumeClaim",)
 
     def check(self, ctx: Context) -> Verdict:
-        """Needed where a claim requests less than the release wants; blocked where it can't grow."""
+        """Needed where a claim requests less than the release wants; blocked where it can't grow.
+
+        And where this was undone, so that only the claims are still as it has left them.
+        """
         component = ctx.components.get(self.component)
         namespace = component.namespace if component else NAMESPACE
         claims = _read_claims(ctx, namespace)
@@ -71,6 +75,11 @@ class GrowLokiVolume(Migration):
             claims = _read_claims(ctx, wanted.namespace)
         claims = _of(claims, wanted)
         small = too_small(claims, wanted)
+        # Without a release nobody knows its template.
+        if not small and wanted.template and any(_is_written_by(claim, self.id()) for claim in claims):
+            live = _read_stateful_set(ctx, wanted)
+            if live is not None and template_differs(live, wanted):
+                return needed(_evidence_of_return(live, wanted))
         if not small:
             return not_needed(_evidence_of_rest(claims, wanted))
         bound = [claim for claim in small if not _is_unbound(claim)]
@@ -258,6 +267,15 @@ def _evidence_of_rest(claims: Sequence[Object], wanted: Wanted) -> str:
     return "; ".join(parts)
 
 
+def _evidence_of_return(live: Mapping[str, Any], wanted: Wanted) -> str:
+    template = _claim_template(live["spec"])
+    size = _requested(template) if template is not None else None
+    return (
+        f"StatefulSet {wanted.namespace}/{wanted.stateful_set} has {size or 'no size'} in its claim template,"
+        f" which can't be changed; its claims have grown to the {wanted.size} that the release wants"
+    )
+
+
 def _evidence_of_need(small: Sequence[Object], wanted: Wanted) -> str:
     return "; ".join(
         f"{_claim(claim)} requests {_requested(claim['spec'])}, and the release wants {wanted.size}"
@@ -307,9 +325,21 @@ def _settled(ctx: Context, wanted: Wanted) -> list[Object]:
         ctx.sleep(POLL_SECONDS)
 
 
-def _delete_stateful_set(ctx: Context, wanted: Wanted) -> None:
+def _is_written_by(claim: Mapping[str, Any], migration: str) -> bool:
+    """Whether what a migration has written of a claim is still there."""
+    managers = claim["metadata"].get("managedFields") or ()
+    return any(str(one.get("manager")).endswith(f"/{migration}") for one in managers)
+
+
+def _read_stateful_set(ctx: Context, wanted: Wanted) -> Object | None:
+    """The StatefulSet, unless it is gone or about to be."""
     live = ctx.cluster.get("apps/v1", "StatefulSet", wanted.stateful_set, wanted.namespace)
-    if live is None or live["metadata"].get("deletionTimestamp") or not template_differs(live, wanted):
+    return None if live is None or live["metadata"].get("deletionTimestamp") else live
+
+
+def _delete_stateful_set(ctx: Context, wanted: Wanted) -> None:
+    live = _read_stateful_set(ctx, wanted)
+    if live is None or not template_differs(live, wanted):
         return
     ctx.log.info(
         f"deleting StatefulSet {wanted.namespace}/{wanted.stateful_set}, whose claim template can't be "

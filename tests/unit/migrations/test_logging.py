@@ -102,7 +102,35 @@ def test_what_was_migrated_is_not_touched_again() -> None:
     cluster.apply(stateful_set("30Gi"))
     cluster.requests.clear()
     assert grown(cluster).state == "not_needed"
-    assert [one.verb for one in cluster.requests] == ["list"]
+    # It looks at the StatefulSet where it has grown the claim, which says nothing of that having been undone.
+    assert [one.verb for one in cluster.requests] == ["list", "get"]
+
+
+def test_undone_it_is_needed_again_for_the_stateful_set_alone() -> None:
+    cluster = seeded()
+    grown(cluster)
+    # As undoing brings it back: the claim can't shrink.
+    cluster.apply(stateful_set("10Gi"))
+    cluster.requests.clear()
+    again = checked(cluster)
+    assert (again.verdict, again.requests) == ("needed", 2)
+    assert again.evidence == (
+        "StatefulSet kyma-system/logging-loki has 10Gi in its claim template, which can't be changed; its"
+        " claims have grown to the 30Gi that the release wants"
+    )
+    cluster.requests.clear()
+    assert (grown(cluster).state, grown(cluster).state) == ("done", "not_needed")
+    assert not lives(cluster)
+    assert writes_of(cluster) == ["delete StatefulSet"]
+    cluster.apply(stateful_set("30Gi"))
+    assert checked(cluster).verdict == "not_needed"
+
+
+def test_without_a_release_nobody_knows_whether_it_was_undone() -> None:
+    cluster = seeded()
+    grown(cluster)
+    cluster.apply(stateful_set("10Gi"))
+    assert checked(cluster, components={}).verdict == "not_needed"
 
 
 @pytest.mark.parametrize("size", ["50Gi", "30Gi", "30720Mi", "33G", "1Ti"])
