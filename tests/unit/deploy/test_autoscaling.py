@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
+    AUTOSCALERS,
     is_scaled,
     leaving_replicas,
     target_of,
@@ -122,3 +123,43 @@ def test_what_is_made_anew_has_as_many_replicas_as_it_was_scaled_to(replicas: in
         assert actions_of(someone.deploy()) == {"foundation": "unchanged", "a": "unchanged"}
         assert not any(one["drift"] for one in someone.plan()["plan"]["components"])
         assert replicas_of(someone) == now
+
+
+@pytest.mark.parametrize(
+    ("namespace", "spec"),
+    [
+        ("kyma-system", None),
+        ("kyma-system", "web"),
+        ("kyma-system", ["web"]),
+        ("kyma-system", {"scaleTargetRef": None}),
+        ("kyma-system", {"scaleTargetRef": "web"}),
+        ("kyma-system", {"scaleTargetRef": [{"name": "web"}]}),
+        ("kyma-system", {"scaleTargetRef": {"kind": ["Deployment"], "name": {"web": 1}}}),
+        ("kyma-system", {"scaleTargetRef": {"kind": 1, "name": 2}}),
+        ("kyma-system", {"scaleTargetRef": {"name": "another"}}),
+        ("tenant", {"scaleTargetRef": {"kind": "Deployment", "name": "web", "namespace": "kyma-system"}}),
+    ],
+)
+@pytest.mark.parametrize("kind", AUTOSCALERS)
+def test_others_autoscalers_break_nothing_and_count_only_by_what_they_target_beside_them(
+    namespace: str, spec: Any, kind: tuple[str, str]
+) -> None:
+    api_version, name = kind
+    scaler = {"apiVersion": api_version, "kind": name, "metadata": {"name": "odd", "namespace": namespace}}
+    if name == "ScaledObject":
+        keda = driver.crd(name, "keda.sh")
+        keda["spec"]["versions"][0]["name"] = "v1alpha1"
+        cluster = driver.healthy_cluster(keda)
+    else:
+        cluster = driver.healthy_cluster()
+    cluster.seed({**scaler, "spec": spec})
+    assert cluster.list(*kind).items
+    someone = driver.deployer(
+        driver.release("2.9", {"a": [driver.deployment("web", replicas=2)]}), cluster=cluster
+    )
+    for replicas in (2, 3):
+        someone.materials.given = driver.release(
+            f"2.{replicas}", {"a": [driver.deployment("web", replicas=replicas)]}
+        )
+        assert someone.deploy()["state"] == "succeeded"
+        assert replicas_of(someone) == replicas
