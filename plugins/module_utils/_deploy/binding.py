@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import identity_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     MigrationPlan,
     ObjectChange,
@@ -50,7 +50,7 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
         options: those that say how to deploy; told as hashes.
     """
     return {
-        "cluster": _identity(cluster),
+        "cluster": identity_of(cluster),
         "records": plan.basis,
         "options": hashes_of(options),
         "release": _release(plan),
@@ -123,15 +123,6 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def short_hash(value: Any) -> str:
     """A value that can be compared and not be read."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def _identity(cluster: Cluster) -> str:
-    """The uid of the namespace that every cluster has, and none shares; empty for who may not read it."""
-    try:
-        found = cluster.get("v1", "Namespace", "kube-system")
-    except ApiError:
-        return ""
-    return str(found["metadata"].get("uid", "")) if found else ""
 
 
 def _of_migration(migration: MigrationPlan) -> dict[str, Any]:

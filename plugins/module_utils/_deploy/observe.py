@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     API_VERSION,
     INSTALLATION_NAME,
     Installation,
+    basis_of,
     installation_from,
     inventories_from,
 )
@@ -40,12 +41,14 @@ class Observed:
         installation, inventories: what is recorded.
         live: the metadata of what the inventories name.
         refused: what could not be read, in the server's words. With any, the rest isn't to be built on.
+        basis: what the cluster remembers, in short; see :func:`basis_in`.
     """
 
     installation: Installation
     inventories: dict[str, Inventory]
     live: dict[Ref, Object]
     refused: tuple[str, ...] = ()
+    basis: str = ""
 
 
 def observe(cluster: Cluster) -> Observed:
@@ -64,7 +67,8 @@ def observe(cluster: Cluster) -> Observed:
         inventories = read_inventories(cluster)
     with as_permitted(refused):
         live = read_metadata(cluster, inventories.values())
-    return Observed(installation, inventories, live, tuple(refused))
+    basis = basis_in(cluster, installation, inventories.values())
+    return Observed(installation, inventories, live, tuple(refused), basis)
 
 
 @contextmanager
@@ -79,6 +83,23 @@ def as_permitted(refused: list[str]) -> Iterator[None]:
 def read_installation(cluster: Cluster) -> Installation:
     """Which release the cluster has; an empty installation where nothing is recorded."""
     return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+
+
+def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable[Inventory]) -> str:
+    """What a cluster remembers, in short; see :func:`~.records.basis_of`.
+
+    One that remembers no run is told from others by its identity: all of them remember the same.
+    """
+    return basis_of(installation, inventories, "" if installation.last_run else identity_of(cluster))
+
+
+def identity_of(cluster: Cluster) -> str:
+    """The uid of the namespace that every cluster has, and none shares; empty for who may not read it."""
+    try:
+        found = cluster.get("v1", "Namespace", "kube-system")
+    except Forbidden:
+        return ""
+    return str(found["metadata"].get("uid", "")) if found else ""
 
 
 def scope_of(cluster: Cluster) -> Callable[[str, str], bool | None]:

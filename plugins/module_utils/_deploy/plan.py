@@ -239,7 +239,7 @@ class Plan:
         waves: names of components, in the order in which they are worked on.
         stages: which components are deployed together in one task, and by which role.
         blockers: why it must not begin; all of them.
-        basis: the cluster's records that the plan saw, as :func:`~.records.basis_of` has them.
+        basis: the cluster's records that the plan saw, as :func:`~.observe.basis_in` has them.
         searched: the folders in which migrations were searched.
         code: sha256 over the code in each of them, by its path.
         warnings: what a person should know of the whole, beside what components have to tell.

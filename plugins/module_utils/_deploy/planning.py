@@ -22,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     PlanRequest,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
 
@@ -125,7 +124,7 @@ def _nothing_to_do(
         digest=installation.digest,
         components=tuple(components),
         migrations=tuple(verdicts),
-        basis=basis_of(installation, observed.inventories.values()),
+        basis=observed.basis,
         searched=found.searched,
         code=found.code,
         warnings=tuple(warnings),

@@ -137,14 +137,19 @@ def kept_part(obj: Object) -> KeptPart:
     return KeptPart(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
 
 
-def basis_of(installation: Installation, inventories: Iterable[Inventory]) -> str:
+def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
     """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile.
 
     A hold is no deployment, so neither it nor the record's ``resourceVersion``, which it moves, counts.
+
+    Args:
+        installation, inventories: what is recorded.
+        identity: which cluster it is, where that can't be told by the name of its newest run.
     """
     deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
     components = sorted((one.component, one.version, one.digest) for one in inventories)
-    return hashlib.sha256(json.dumps([deployed, components]).encode()).hexdigest()[:16]
+    told = [deployed, components, *filter(None, [identity])]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:

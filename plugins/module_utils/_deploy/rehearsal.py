@@ -75,7 +75,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight i
     preflight,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.prune_rehearsal import PruneRehearsal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
     is_open,
@@ -200,7 +199,7 @@ class Rehearsal:
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
-            basis=basis_of(installation, self._observed.inventories.values()),
+            basis=self._observed.basis,
             searched=self._found.searched,
             code=self._found.code,
             warnings=(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -33,7 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
-from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, job, release
+from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, healthy_cluster, job, release
 
 
 def kyma(version: str, *, broken: bool = False) -> Release:
@@ -150,6 +152,41 @@ def test_of_two_first_deployments_one_is_refused() -> None:
     refused = other.carry_out(second)
     assert refused["failed"]
     assert "another deployment has begun" in refused["msg"]
+
+
+@pytest.mark.parametrize("deployed", [False, True])
+def test_what_was_planned_for_one_cluster_does_not_begin_on_another(*, deployed: bool) -> None:
+    someone = deployer(kyma("2.9"))
+    if deployed:
+        someone.deploy()
+        someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    other = healthy_cluster()
+    someone.cluster = other
+    refused = someone.carry_out(planned)
+    assert "this is not the one that the plan was made for" in refused["msg"]
+    assert not [one for one in other.requests if one.writes]
+
+
+def test_which_cluster_it_is_takes_a_question_only_where_no_run_is_remembered() -> None:
+    cluster = healthy_cluster()
+    someone = deployer(kyma("2.9"), cluster=cluster)
+    asked = Ref("", "Namespace", "", "kube-system")
+    someone.deploy()
+    assert [one.ref for one in cluster.requests].count(asked) == 2
+    cluster.requests.clear()
+    someone.deploy()
+    someone.materials.given = kyma("2.10")
+    someone.deploy()
+    assert asked not in [one.ref for one in cluster.requests]
+
+
+def test_who_may_not_tell_clusters_apart_may_deploy() -> None:
+    cluster = healthy_cluster()
+    someone = deployer(kyma("2.9"), cluster=cluster)
+    refusal = Forbidden("get", status=403, api_message="you may not")
+    cluster.fail_when(lambda one: one.ref.name == "kube-system", refusal)
+    assert someone.deploy()["state"] == "succeeded"
 
 
 def test_a_record_that_must_not_be_there_yet_is_not_taken_over() -> None:

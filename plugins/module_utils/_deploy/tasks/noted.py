@@ -11,10 +11,10 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    basis_in,
     read_installation,
     read_inventories,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import basis_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 
@@ -23,7 +23,7 @@ def noted(task: Task) -> Result:
     plan: Mapping[str, Any] = task.params["plan"]
     installation = read_installation(task.cluster)
     inventories = read_inventories(task.cluster)
-    if basis_of(installation, inventories.values()) != plan["basis"]:
+    if basis_in(task.cluster, installation, inventories.values()) != plan["basis"]:
         return {
             "changed": False,
             "msg": "another deployment has begun since the plan was made",

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+    basis_in,
     read_installation,
     read_inventories,
 )
@@ -35,7 +36,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     DEPLOY,
     Installation,
-    basis_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import signalled
@@ -51,8 +51,8 @@ def started(task: Task) -> Result:
     """Get the lease, and record the run, if all is as the plan saw it.
 
     Raises:
-        LifecycleError: the plan has blockers, the cluster is held, or somebody else is at work on it or was
-            since the plan was made.
+        LifecycleError: the plan has blockers, the cluster is held, or is another one, or somebody else is at
+            work on it or was since the plan was made.
     """
     plan: Mapping[str, Any] = task.params["plan"]
     if plan.get("blockers"):
@@ -63,8 +63,14 @@ def started(task: Task) -> Result:
     seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    basis = basis_of(seen.installation, seen.inventories.values())
+    basis = basis_in(task.cluster, seen.installation, seen.inventories.values())
     if not seen.before.lease.holder and basis != plan["basis"]:
+        if not seen.installation.uid:
+            raise LifecycleError(
+                "nothing is recorded on this cluster, so this is not the one that the plan was made for, or"
+                " its records were deleted since: look which cluster the kubeconfig leads to, then run the"
+                " playbook again"
+            )
         return _outdated(task)
     name = new_run_name()
     won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
