@@ -260,7 +260,7 @@ class ComponentRehearsal:
             return told
         advice = ": have that come first (needs, prerequisites), or put the definition into crds/"
         if alone and bringer not in alone:
-            advice = ", and is not among those to deploy alone (components, kyma_components)"
+            advice = ", and is none of components (kyma_components)"
         return replace(told, message=f"{told.message}; component {bringer} brings its definition{advice}")
 
     def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:

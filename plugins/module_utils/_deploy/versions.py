@@ -61,8 +61,8 @@ def upgrade_problem(
         between = ", then ".join(_after(current, step) for step in range(1, next_.minor - current.minor))
         if alone:
             return (
-                f"{refusal} deploy {between} as whole releases first, as components alone (components,"
-                " kyma_components) take no hops"
+                f"{refusal} deploy {between} as whole releases first, as components (kyma_components)"
+                " alone take no hops"
             )
         return (
             f"{refusal} deploy {between} first; or have it done with hops=auto (kyma_hops),"

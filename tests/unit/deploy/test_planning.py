@@ -745,7 +745,7 @@ def test_a_kind_whose_definition_comes_with_a_component_that_is_left_out_blocks(
     someone.materials.given = release("2.9", {"a": [custom("Gateway", "kyma")], "b": [crd("Gateway")]})
     someone.options["components"] = ["a"]
     told = blockers(someone.plan())
-    assert "; component b brings its definition, and is not among those to deploy alone" in told
+    assert "; component b brings its definition, and is none of components (kyma_components)" in told
     someone.options["components"] = []
     assert changes(someone.plan(), "a")["Gateway kyma"][0] == "create"
 
