@@ -45,6 +45,8 @@ STEPS = 3
 """Of a migration, each with all its time: its check, its run, and its check once more."""
 ALL = "*"
 """In place of a component: any."""
+PACKED = 7 * 24 * 3600.0
+"""Seconds of migrations that are sent elsewhere: who doesn't load them doesn't know their own."""
 LONGEST = 365 * 24 * 3600.0
 """Seconds that a migration may count for, as the number may be any, and a timer's may not."""
 
@@ -86,17 +88,13 @@ class BackgroundCarrier(Carrier):
     """Takes another limit once more is known."""
     _entries: Sequence[ComponentEntry] = ()
     """Of the release, once it was read."""
-    _migrations: Sequence[type[Migration]] = ()
-    """Those that may run, once they were loaded."""
+    _migrating: float = 0.0
+    """Seconds of the migrations that may run, once they were loaded."""
 
     def _limit(
-        self,
-        params: Mapping[str, Any],
-        entries: Sequence[ComponentEntry] = (),
-        migrations: Sequence[type[Migration]] = (),
+        self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = (), migrating: float = 0.0
     ) -> int:
-        seconds = self.deadline(params, entries) + _time_of(migrations, params)
-        return self._chosen or int(seconds + _patience(params))
+        return self._chosen or int(self.deadline(params, entries) + migrating + _patience(params))
 
     def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """See Carrier: a release may give its components more time."""
@@ -105,11 +103,11 @@ class BackgroundCarrier(Carrier):
 
     def has_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
         """See Carrier: migrations have their own time, one after the other where they say so."""
-        self._migrations = found.migrations
+        self._migrating = _time_of(found.migrations, params)
         self._limit_anew(params)
 
     def _limit_anew(self, params: Mapping[str, Any]) -> None:
-        limit = self._limit(params, self._entries, self._migrations)
+        limit = self._limit(params, self._entries, self._migrating)
         if limit > self._limit(params):
             self._prolong(limit)
 
@@ -135,11 +133,9 @@ class BackgroundCarrier(Carrier):
     def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
         async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
-        self._set_limit(self._limit(arguments.params))
+        self._migrating = PACKED if self.definition.needs_migrations else 0.0
+        self._set_limit(self._limit(arguments.params, migrating=self._migrating))
         self._prolong = self._set_limit
-        if self.definition.needs_migrations:
-            # Packed alone, they would not tell how much time they have.
-            self.materials(arguments.params, task_vars).migrations()
         try:
             job = self.ship(
                 arguments, task_vars, background=True, progress_file=posixpath.join(async_dir, name)
