@@ -25,14 +25,21 @@ SCENARIOS = ROOT / "extensions" / "molecule"
 
 
 def unit() -> Outcome:
-    """Run what needs no Kubernetes on every supported ansible-core that this machine has a Python for."""
+    """Run what needs no Kubernetes on every supported ansible-core that this machine has a Python for.
+
+    What joins several parts is tried on one of them.
+    """
     setup.for_tests()
     return together(
-        _pytest(environment, "tests/unit", "tests/integration", "-m", "not cluster")
+        _pytest(environment, *_without_kubernetes(environment), "-m", "not cluster")
         if environment
         else not_at_hand(f"no Python here runs ansible-core {core.version}")
         for core, environment in cores.environments()
     )
+
+
+def _without_kubernetes(environment: Environment) -> tuple[str, ...]:
+    return ("tests/unit", "tests/integration") if environment == MAIN else ("tests/unit",)
 
 
 def integration() -> Outcome:
