@@ -51,7 +51,7 @@ def integration() -> Outcome:
 
 def faults() -> Outcome:
     """Run every test of what happens between a run and its Kubernetes; SEED has the same happen again."""
-    return _faults("whole", minutes=120)
+    return _faults("whole", minutes=180)
 
 
 def some_faults() -> Outcome:
