@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     WriteTerms,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -246,9 +247,7 @@ class DryRunCluster(Cluster):
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
             after = self._write(typed).patched(shown(live, api_version), patch, subresource)
             if subresource:
-                return (
-                    after if dry_run else self._overlay.keep(ref, live, after, unverified=True, status=True)
-                )
+                return self._unverified(ref, live, after, dry_run, status=True)
             return self._kept(found, ref, live, after, dry_run)
 
     def delete(
@@ -396,7 +395,7 @@ class DryRunCluster(Cluster):
         completed = self._completed(kind, ref, after)
         if completed is None:
             return self._unverified(ref, live, after, dry_run)
-        return completed if dry_run else self._overlay.keep(ref, live, completed, unverified=False)
+        return completed if dry_run else self._overlay.keep(ref, live, copied(completed), unverified=False)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """What the server makes of a further write to an object that it has, or None where it can't tell.
@@ -431,8 +430,12 @@ class DryRunCluster(Cluster):
         status = {"status": after["status"]} if "status" in after else {}
         return {**answer, **status, "metadata": {**answer["metadata"], **managers, **counted}}
 
-    def _unverified(self, ref: Ref, before: Object | None, after: Object, dry_run: bool) -> Object:
-        return after if dry_run else self._overlay.keep(ref, before, after, unverified=True)
+    def _unverified(
+        self, ref: Ref, before: Object | None, after: Object, dry_run: bool, *, status: bool = False
+    ) -> Object:
+        if dry_run:
+            return after
+        return self._overlay.keep(ref, before, copied(after), unverified=True, status=status)
 
     def _write(self, kind: Kind) -> Write:
         return Write(self._overlay.typed(kind), self._field_manager, timestamp(), self._lookup)

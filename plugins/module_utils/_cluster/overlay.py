@@ -92,12 +92,23 @@ class Overlay:
     def keep(
         self, ref: Ref, before: Object | None, after: Object, *, unverified: bool, status: bool = False
     ) -> Object:
-        """Remember a write that made ``after`` of ``before``, unless it changed nothing."""
+        """Remember a write that made ``after`` of ``before``, unless it changed nothing.
+
+        Args:
+            ref: what names the object.
+            before: as it was.
+            after: as it is now. It is the overlay's own from then on, which shares no part with another object.
+            unverified: whether the server could not validate the write.
+            status: whether it was a write of the object's ``status``.
+
+        Returns:
+            A copy of the object as it is remembered.
+        """
         with self._lock:
             if _same(before, after):
                 return after
             self._version += 1
-            kept = copied(after)
+            kept = after
             kept["metadata"]["resourceVersion"] = str(self._version)
             if is_a(ref, CRD) and before is None:
                 establish(kept)
@@ -152,7 +163,9 @@ class Overlay:
         if resource is None:
             return None
         known = built_in_kinds().get(key) or self._crd_kinds.get(key)
-        return replace(known, resource=resource) if known else Kind(resource, True, True, custom=True)
+        if known is None:
+            return Kind(resource, True, True, custom=True)
+        return known if known.resource == resource else replace(known, resource=resource)
 
     def typed(self, kind: Kind) -> Kind:
         """The kind with its schema, for writes that the server can't be asked about."""

@@ -160,24 +160,33 @@ def _rights(
 def _needed(intended: Intended) -> set[Right]:
     served = intended.served
     needed = records_rights()
+    told: set[tuple[str, str, str, str]] = set()
+
+    def applying(obj: Object, action: str) -> set[Right]:
+        # Of the thousands of objects that a release may have, most take what others of their kind take.
+        one = (obj["apiVersion"], obj["kind"], ref_of(obj).namespace, action)
+        if one in told:
+            return set()
+        told.add(one)
+        return apply_rights(obj, action, served)
+
     for component, plan in intended.components:
         actions = {change.ref: change.action for change in plan.changes}
         for obj in component.objects:
             ref = ref_of(obj)
             # What could not be rehearsed is new as far as anybody knows.
             unknown = "" if ref in intended.observed.live else "create"
-            needed |= apply_rights(obj, actions.get(ref, unknown), served)
-    for inventory in intended.observed.inventories.values():
-        for entry in inventory.entries:
-            needed |= list_right(entry.api_version, entry.ref.kind, served)
-    for api_version, kind in AUTOSCALERS:
+            needed |= applying(obj, actions.get(ref, unknown))
+    inventories = intended.observed.inventories.values()
+    kinds = {(entry.api_version, entry.ref.kind) for one in inventories for entry in one.entries}
+    for api_version, kind in kinds.union(AUTOSCALERS):
         needed |= list_right(api_version, kind, served)
     changes = [change for _component, plan in intended.components for change in plan.changes]
     for change in (*changes, *intended.writes):
         if change.after is None and change.before is not None:
             needed |= delete_rights(change.before["apiVersion"], change.ref, served)
         elif change.after is not None:
-            needed |= apply_rights(change.after, change.action, served)
+            needed |= applying(change.after, change.action)
     needed |= {right for change in intended.writes for right in journal_rights(change.ref)}
     for crd in intended.wide:
         needed |= narrowing_rights(crd)
