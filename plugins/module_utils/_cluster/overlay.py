@@ -97,7 +97,7 @@ class Overlay:
         Args:
             ref: what names the object.
             before: as it was.
-            after: as it is now. It is the overlay's own from then on, which shares no part with another object.
+            after: as it is now. From then on it is the overlay's own, and may share no part with others.
             unverified: whether the server could not validate the write.
             status: whether it was a write of the object's ``status``.
 

@@ -50,9 +50,11 @@ def planned(*versions: str, **more: Any) -> dict[str, Any]:
     plan = {
         "needed": True,
         "noted": {},
+        "components": [{"name": "shop", "action": "install", "changes": [{"name": "a", "action": "create"}]}],
         "hops": [{"release": version, **empty} for version in versions],
         "options": {},
         "stages": [STAGE],
+        "later": [],
         **more,
     }
     return {"plan": plan}
@@ -167,6 +169,10 @@ def test_a_plan_that_is_made_anew_is_carried_out_to_its_last_hop(plays: Plays) -
         "component second 2.11",
         "run finished second",
     ]
+    # Of which objects change a run is told nothing, and of all else that it was planned with everything.
+    begins = [one["plan"] for one in played.of("run") if one["state"] == "started"]
+    expected = {**planned("2.11")["plan"], "components": [{"name": "shop", "action": "install"}]}
+    assert begins[-1] == expected
     # Where it was outdated nothing was begun; what has ended says again how.
     assert played.done[-1] == "run finished second"
     assert [(one["hops"], one["plan_hop"]) for one in played.of("plan")] == [
