@@ -18,13 +18,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import missing_client
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.tls import tls_context
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import (
     CONNECT_SECONDS,
     Transport,
     bypasses_proxy,
     decoded_status,
     plain_reason,
-    tls_context,
 )
 
 PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import threading
 import time
@@ -36,8 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry impo
 )
 
 if TYPE_CHECKING:
-    import ssl
-
     import urllib3
 
 OnWarning = Callable[[str, str], None]
@@ -452,6 +449,8 @@ def open_pool(login: Login) -> urllib3.PoolManager:
         ],
     }
     if login.server.startswith("https:"):
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.tls import tls_context
+
         options["ssl_context"] = tls_context(login)
         if login.server_name:
             options["server_hostname"] = login.server_name
@@ -472,56 +471,6 @@ def open_pool(login: Login) -> urllib3.PoolManager:
     else:
         pool = urllib3.PoolManager(**options)
     return pool
-
-
-def tls_context(login: Login) -> ssl.SSLContext:
-    """Whom we trust, and our certificate.
-
-    Raises:
-        Unconfigured: a file can't be read, or is no certificate or key.
-    """
-    import ssl
-
-    # Chain and host name are verified, but not by VERIFY_X509_STRICT as Python's default context does from
-    # 3.13 on: it refuses the CAs of many clusters for formal reasons, which kubectl accepts.
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    what = "the CA certificate " + (login.ca_file or "of " + login.origin)
-    try:
-        if not login.verify:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        elif login.ca_data or login.ca_file:
-            context.load_verify_locations(cafile=login.ca_file or None, cadata=login.ca_data or None)
-        else:
-            context.load_default_certs()
-        what = "the client certificate " + (login.cert_file or "of " + login.origin)
-        if login.cert_data or login.cert_file:
-            load_client_certificate(context, login)
-    except (OSError, ValueError) as error:
-        raise Unconfigured(f"{what} can't be used: {error}") from error
-    return context
-
-
-def load_client_certificate(context: ssl.SSLContext, login: Login) -> None:
-    """Load our certificate; OpenSSL reads it from files only, so data goes through files for a moment."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="kyma-lifecycle-") as folder:
-        cert, key = login.cert_file, login.key_file
-        if login.cert_data:
-            cert = _private_file(folder, "cert", login.cert_data)
-        if login.key_data:
-            key = _private_file(folder, "key", login.key_data)
-        context.load_cert_chain(cert, key or None)
-
-
-def _private_file(folder: str, name: str, content: str) -> str:
-    """A new file that only its owner can read, by its path."""
-    path = f"{folder}/{name}"
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(content)
-    return path
 
 
 def bypasses_proxy(server: str, no_proxy: str) -> bool:
