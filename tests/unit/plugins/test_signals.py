@@ -61,7 +61,8 @@ def test_a_signal_only_tells_to_stop(number: signal.Signals) -> None:
 def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(told: Callable[[], bool]) -> Result:
         assert not told()
-        monkeypatch.setattr(os, "getppid", lambda: 1)
+        another = os.getppid() + 1
+        monkeypatch.setattr(os, "getppid", lambda: another)
         assert told()
         return {"msg": "stopped in time"}
 
