@@ -239,9 +239,7 @@ class DryRunCluster(Cluster):
                     )
                 )
                 if answer is not None:
-                    if dry_run:
-                        return answer
-                    return self._overlay.keep(ref, live, answer, unverified=False, status=bool(subresource))
+                    return self._verified(ref, live, answer, dry_run, status=bool(subresource))
             typed = self._overlay.typed(found)
             if subresource and not typed.has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
@@ -387,15 +385,17 @@ class DryRunCluster(Cluster):
             return False  # The server says what is wrong with it.
         return not any(self._overlay.kind(*kind) for kind in kinds)
 
-    def _verified(self, ref: Ref, before: Object | None, after: Object, dry_run: bool) -> Object:
-        return after if dry_run else self._overlay.keep(ref, before, after, unverified=False)
+    def _verified(
+        self, ref: Ref, before: Object | None, after: Object, dry_run: bool, *, status: bool = False
+    ) -> Object:
+        return after if dry_run else self._overlay.keep(ref, before, after, unverified=False, status=status)
 
     def _kept(self, kind: Kind, ref: Ref, live: Object | None, after: Object, dry_run: bool) -> Object:
         """Remember a write that was worked out here, as the server would complete it where it can tell."""
         completed = self._completed(kind, ref, after)
         if completed is None:
             return self._unverified(ref, live, after, dry_run)
-        return completed if dry_run else self._overlay.keep(ref, live, copied(completed), unverified=False)
+        return self._verified(ref, live, copied(completed), dry_run)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """What the server makes of a further write to an object that it has, or None where it can't tell.

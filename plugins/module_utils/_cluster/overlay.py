@@ -108,20 +108,19 @@ class Overlay:
             if _same(before, after):
                 return after
             self._version += 1
-            kept = after
-            kept["metadata"]["resourceVersion"] = str(self._version)
+            after["metadata"]["resourceVersion"] = str(self._version)
             if is_a(ref, CRD) and before is None:
-                establish(kept)
+                establish(after)
             earlier = self._changes.get(ref)
             if earlier is None:
-                self._changes[ref] = Change(ref, before, kept, unverified, status)
+                self._changes[ref] = Change(ref, before, after, unverified, status)
             else:
                 unverified = unverified or earlier.unverified
                 status = status or earlier.status
-                self._changes[ref] = replace(earlier, after=kept, unverified=unverified, status=status)
+                self._changes[ref] = replace(earlier, after=after, unverified=unverified, status=status)
             if is_a(ref, CRD):
-                self._serve(before, kept)
-            return copied(kept)
+                self._serve(before, after)
+            return copied(after)
 
     def drop(self, ref: Ref, before: Object, *, unverified: bool, orphan: bool) -> None:
         """Remember a deletion: of the object, and of what goes with it as far as it was written here.
