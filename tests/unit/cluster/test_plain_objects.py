@@ -17,6 +17,14 @@ def plain(kind: str = "ConfigMap", **parts: Any) -> Object:
     return {"apiVersion": "v1", "kind": kind, "metadata": meta, **parts}
 
 
+PORT = {"port": 80}
+
+
+def service(*ports: Any, metadata: dict[str, Any] | None = None, **spec: Any) -> Object:
+    meta = {"name": "a-1", **(metadata or {})}
+    return plain("Service", metadata=meta, spec={"ports": list(ports), **spec})
+
+
 @pytest.mark.parametrize(
     "obj",
     [
@@ -28,6 +36,12 @@ def plain(kind: str = "ConfigMap", **parts: Any) -> Object:
         plain("Secret", type="Opaque", data={"a": "YWI="}, stringData={"b": "text"}),
         plain("Secret"),
         plain("ServiceAccount", automountServiceAccountToken=False),
+        service(PORT),
+        service({"port": 65535, "targetPort": "http-metrics-15", "protocol": "UDP", "name": "a" * 63}),
+        service({"port": 1, "targetPort": 65535, "appProtocol": "example.com/h2c"}, selector={"app": "x"}),
+        service(PORT | {"name": "tcp"}, PORT | {"name": "udp", "protocol": "UDP"}, type="ClusterIP"),
+        service(PORT, clusterIP="None", publishNotReadyAddresses=True, sessionAffinity="None"),
+        service(PORT, metadata={"annotations": {"prometheus.io/scrape": "true"}}),
     ],
     ids=str,
 )
@@ -67,6 +81,49 @@ def test_what_is_plain_and_valid(obj: Object) -> None:
         plain("Secret", data={"a": "YQ==YQ=="}),
         plain("ServiceAccount", automountServiceAccountToken="no"),
         plain("ServiceAccount", data={"a": "b"}),
+        plain("Service", metadata={"name": "a"}),
+        plain("Service", metadata={"name": "a"}, spec=None),
+        service(),
+        service(PORT, metadata={"name": "1a"}),
+        service(PORT, metadata={"name": "a.b"}),
+        service(PORT, metadata={"name": "a" * 64}),
+        service(PORT, metadata={"annotations": {"service.beta.kubernetes.io/some-ranges": "10.0.0.0/8"}}),
+        service(PORT, metadata={"annotations": {"kubernetes.io/x": ""}}),
+        service(PORT) | {"status": {}},
+        service(PORT, type="LoadBalancer"),
+        service(PORT, type=["ClusterIP"]),
+        service(PORT, clusterIP="10.0.0.1"),
+        service(PORT, clusterIP=None),
+        service(PORT, sessionAffinity="ClientIP"),
+        service(PORT, publishNotReadyAddresses="yes"),
+        service(PORT, selector={"a": "-"}),
+        service(PORT, selector=None),
+        service(PORT, ipFamilies=["IPv6"]),
+        service(PORT, ports=None),
+        service(PORT, ports={"a": PORT}),
+        service("80"),
+        service({"targetPort": 80}),
+        service({"port": "80"}),
+        service({"port": True}),
+        service({"port": 0}),
+        service({"port": 65536}),
+        service(PORT | {"targetPort": 0}),
+        service(PORT | {"targetPort": "a" * 16}),
+        service(PORT | {"targetPort": "a--b"}),
+        service(PORT | {"targetPort": "80"}),
+        service(PORT | {"targetPort": None}),
+        service(PORT | {"name": "A"}),
+        service(PORT | {"name": ""}),
+        service(PORT | {"name": 1}),
+        service(PORT | {"protocol": "tcp"}),
+        service(PORT | {"protocol": ["TCP"]}),
+        service(PORT | {"appProtocol": "a b"}),
+        service(PORT | {"appProtocol": None}),
+        service(PORT | {"nodePort": 30000}),
+        service(PORT, {"port": 81}),
+        service(PORT | {"name": "a"}, {"port": 81}),
+        service(PORT | {"name": "a"}, {"port": 81, "name": "a"}),
+        service(PORT | {"name": "a"}, PORT | {"name": "b"}),
     ],
     ids=lambda obj: str(obj)[:120],
 )
