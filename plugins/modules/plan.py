@@ -430,6 +430,11 @@ plan:
       description: What can't go back of a deployment that is given up.
       type: list
       elements: str
+    settled:
+      description:
+        - Whether of components that are upgraded only those objects are looked at, and written, that differ
+          from what was deployed, as nothing changes that reaches into other components.
+      type: bool
     hops:
       description:
         - The releases of the way, each as the options that the tasks of its run need, C(release),

@@ -40,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     intended,
     remembered_by,
     suspects,
+    to_look_at,
     with_made_anew,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import look_for_makers
@@ -96,6 +97,7 @@ class Workplace:
         defined: the kinds that came with this run, so that no plan could ask the server about them.
         namespaces: those of the release, which may have come with this run as well.
         standing: of which components the plan has looked only at what has moved; None without a plan.
+        settled: whether it has looked, of others that were deployed before, only at what differs from that.
         applied: is told the name of each component that is applied, healthy or not yet.
     """
 
@@ -116,6 +118,7 @@ class Workplace:
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
     namespaces: frozenset[str] = frozenset()
     standing: frozenset[str] | None = None
+    settled: bool = False
     applied: Callable[[str], None] = lambda _name: None
 
     def stands(self, component: DesiredComponent) -> bool:
@@ -215,11 +218,14 @@ class ComponentWork:
         place, component = self._place, self._component
         before = place.inventories.get(component.name)
         stands = before is not None and place.stands(component)
-        if before and stands and not any(one["wrote"] for one in self._migrations):
-            self._leave_alone(before)
+        is_known = stands or (place.settled and not component.is_kept)
+        if before and before.digest and is_known and not any(one["wrote"] for one in self._migrations):
+            self._leave_alone(before, stands)
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
-        intent = intended(before, component.entry, self._objects, whole=not stands)
+        intent = intended(
+            before, component.entry, self._objects if stands else component.objects, whole=not stands
+        )
         if place.recorded:
             intent = look_for_makers(place.cluster, intent, place.inventories.values())
             write_inventory(place.cluster, intent)
@@ -247,16 +253,24 @@ class ComponentWork:
                 f" {len(self._objects)} objects are not applied, such as {self._applied.left[0]}",
             )
 
-    def _leave_alone(self, inventory: Inventory) -> None:
-        """Apply only what has moved, as the plan has it: all else may be rendered to other random values."""
+    def _leave_alone(self, inventory: Inventory, stands: bool) -> None:
+        """Apply only what the plan has looked at.
+
+        Of what stands as it was deployed that is what has moved: all else may be rendered to other random
+        values. Of what is upgraded it is also what is to be another than it was.
+        """
+        component = self._component
         live = read_metadata(self._place.cluster, [inventory])
         moved = suspects(inventory, live, self._place.policy)
-        self._objects = [obj for obj in self._component.objects if ref_of(obj) in moved] if moved else []
-        applied = set(map(ref_of, self._objects))
+        if not stands:
+            self._objects = to_look_at(inventory, component.objects, moved)
+        else:
+            self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
+        left = (set(component.refs) & live.keys()) - set(map(ref_of, self._objects))
         self._left_alone = [
             (entry.api_version, entry.ref)
             for entry in inventory.entries
-            if entry.ref in live and entry.ref not in applied and not (entry.dropped or entry.finished)
+            if entry.ref in left and not (entry.dropped or entry.finished)
         ]
 
     def _rehearse(self) -> None:

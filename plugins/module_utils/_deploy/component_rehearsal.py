@@ -144,6 +144,11 @@ class ComponentRehearsal:
         # What a refused definition would have brought is not missing from the cluster.
         self._missed: set[tuple[str, str]] = set() if scene.ordered else set(scene.brought)
 
+    @property
+    def looks_at_changes_alone(self) -> bool:
+        """Whether of what is upgraded only that is looked at which differs from what was deployed."""
+        return self._scene.settled and not self._migrations.needed
+
     def wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
         """Rehearse components that don't need each other; the server is asked about them side by side."""
         begun = self._with_beside([self._begin(component) for component in wave])
@@ -282,7 +287,7 @@ class ComponentRehearsal:
         # run is open, or has failed, only the inventory tells which release that is.
         same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
         if inventory.digest != component.digest and not same_release:
-            if self._scene.settled and not self._migrations.needed:
+            if self.looks_at_changes_alone:
                 return "upgrade", to_look_at(inventory, component.objects, self._moved(inventory))
             return "upgrade", component.objects
         if migrated:

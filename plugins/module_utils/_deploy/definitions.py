@@ -145,6 +145,7 @@ DEFINITIONS: tuple[Object, ...] = (
                 components=_STRINGS,
                 allComponents=_STRINGS,
                 standing=_STRINGS,
+                settled=_BOOLEAN,
                 alone=_STRINGS,
                 kept=_STRING,
                 prune=_STRINGS,

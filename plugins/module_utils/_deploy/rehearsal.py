@@ -221,6 +221,7 @@ class Rehearsal:
             alone=self._request.alone,
             stays=self._what_stays(),
             unsettled=self._is_unsettled,
+            settled=self._components.looks_at_changes_alone,
         )
 
     @property
