@@ -39,8 +39,9 @@ class Kubectl(Tool):
     def changed(self) -> Samples:
         """Time the rollout of a change, then look for the differences of another one, and apply it."""
         self.workload.change()
-        self._apply(self.workload.rollout)
-        rollout = self._run("rollout", "status", "--filename", self.workload.rollout)
+        # A rollout begins with its change, not when the last of several has been written.
+        rollout = self._apply(self.workload.rollout)
+        rollout += self._run("rollout", "status", "--filename", self.workload.rollout)
         self.workload.change()
         diff = self._diff(good=(DIFFERENCES,))
         return {ROLLOUT: rollout, KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: diff}
