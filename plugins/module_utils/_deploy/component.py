@@ -97,7 +97,7 @@ class Workplace:
         defined: the kinds that came with this run, so that no plan could ask the server about them.
         namespaces: those of the release, which may have come with this run as well.
         standing: of which components the plan has looked only at what has moved; None without a plan.
-        settled: whether it has looked, of others that were deployed before, only at what differs from that.
+        partial: of which upgraded components it has looked only at what differs from what was deployed.
         applied: is told the name of each component that is applied, healthy or not yet.
     """
 
@@ -118,7 +118,7 @@ class Workplace:
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
     namespaces: frozenset[str] = frozenset()
     standing: frozenset[str] | None = None
-    settled: bool = False
+    partial: frozenset[str] = frozenset()
     applied: Callable[[str], None] = lambda _name: None
 
     def stands(self, component: DesiredComponent) -> bool:
@@ -218,8 +218,8 @@ class ComponentWork:
         place, component = self._place, self._component
         before = place.inventories.get(component.name)
         stands = before is not None and place.stands(component)
-        is_known = stands or (place.settled and not component.is_kept)
-        if before and before.digest and is_known and not any(one["wrote"] for one in self._migrations):
+        in_part = stands or (component.name in place.partial and not component.is_kept)
+        if before and before.digest and in_part and not any(one["wrote"] for one in self._migrations):
             self._leave_alone(before, stands)
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()

@@ -73,7 +73,8 @@ class Scene:
         brought: the components that define kinds of the release's own, by apiVersion and kind.
         ordered: whether the components' needs make sense, so that it is known which of them come first.
         autoscaled: what autoscalers of the release and of the cluster target.
-        settled: nothing that other components may reach into has changed; see :mod:`~.kept`.
+        settled: nothing that other components may reach into has changed (see :mod:`~.kept`), and what others
+            hold is left to them.
         may_go_back: whether a component may be of a later release by now.
     """
 

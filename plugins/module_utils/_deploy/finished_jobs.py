@@ -53,8 +53,6 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
         objects: those that are healthy, as they were to be; what is noted of others stays.
     """
     finished = {ref_of(obj): intent_of(obj) if removes_itself(obj) else "" for obj in objects}
-    if not any(finished.values()):
-        return inventory
     entries = (
         replace(entry, finished=finished.get(entry.ref, entry.finished)) for entry in inventory.entries
     )

@@ -344,15 +344,24 @@ def without(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
 
 
 def noted(entry: Entry, obj: Object, held: Held) -> Entry:
-    """The entry of an object as it is now, with what others hold of it."""
+    """The entry of an object as it is now, with what others hold of it.
+
+    Of what could only be written plainly the server may have dropped fields that it did not know: its intent
+    is not noted, so that every upgrade looks at it again.
+    """
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
+        is_plain_write_of_ours,
+    )
+
     ceded, added = held
     now = entry_of(obj)
+    is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))
     # What has taken the place of a namespace since it was noted is nothing that we have made.
     anew = bool(entry.made_by and entry.uid) and now.uid != entry.uid
     return replace(
         now,
         api_version=entry.api_version,
-        intent=entry.intent,
+        intent="" if is_plain else entry.intent,
         dropped=entry.dropped,
         ceded=ceded,
         added=added,

@@ -38,6 +38,11 @@ class Policy:
     prune: bool = False
     prune_allow: tuple[str, ...] = ()
 
+    @property
+    def takes_from_others(self) -> bool:
+        """Whether more is taken from others than what people and an object's makers hold."""
+        return self.force_conflicts or self.strict_drift or self.takeover
+
 
 def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
     """Whether a person sits behind a field manager, by patterns of such managers' names."""

@@ -163,7 +163,7 @@ class Rehearsal:
             _bringers(self._desired),
             not needs_problems(release.components),
             autoscaled,
-            settled=bool(kept),
+            settled=bool(kept) and not request.policy.takes_from_others,
             # Where the release as a whole may not follow, each of its components would say the same.
             may_go_back=request.abandon or version_problem != "",
         )

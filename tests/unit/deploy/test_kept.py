@@ -226,41 +226,6 @@ def test_of_a_component_only_what_has_changed_is_rehearsed_and_what_may_not_be_t
     assert sorted(rehearsed(someone)) == ["ConfigMap app", "Secret app"]
 
 
-@WAYS
-def test_of_a_component_only_what_has_changed_or_moved_is_written(way: dict[str, str]) -> None:
-    objects = [deployment("app"), config_map("app", a="1"), config_map("moved", a="1"), config_map("old")]
-    someone = deployed(release("2.9", {**BEFORE, "app": objects}, crds=CRDS), **way)
-    edit(someone, "v1", "ConfigMap", "moved", {"data": {"a": "9"}})
-    after = [deployment("app"), config_map("app", a="2"), config_map("moved", a="1"), config_map("new")]
-    someone.materials.given = release("2.9", {**BEFORE, "app": after}, crds=CRDS)
-    assert isinstance(someone.cluster, MemoryCluster)
-    start = len(someone.cluster.requests)
-    assert someone.deploy()["state"] == "succeeded"
-    assert set(written(someone, start)) == {"apply app", "apply moved", "apply new", "delete old"}
-    kinds = [one.ref.kind for one in someone.cluster.requests[start:] if one.writes and one.ref]
-    assert "Deployment" not in kinds
-    assert len(read_inventories(someone.cluster)["app"].refs) == len(after)
-    assert not someone.plan()["plan"]["needed"]
-
-
-def test_what_is_left_alone_has_to_be_healthy_as_well() -> None:
-    someone = deployed(release("2.9", BEFORE, crds=CRDS))
-    someone.materials.given = release(
-        "2.9", {**BEFORE, "app": [*APP[:1], config_map("app", a="2"), *APP[2:]]}, crds=CRDS
-    )
-    stuck = {
-        "type": "Progressing",
-        "status": "False",
-        "reason": "ProgressDeadlineExceeded",
-        "message": "stuck",
-    }
-    status = {"status": {"conditions": [stuck], "availableReplicas": 0}}
-    someone.cluster.patch("apps/v1", "Deployment", "app", "kyma-system", status, subresource="status")
-    result = someone.deploy()
-    assert result["failed"]
-    assert "Deployment kyma-system/app: stuck" in str(result)
-
-
 def test_with_a_needed_migration_or_another_definition_all_of_a_component_is_rehearsed() -> None:
     after = {**BEFORE, "app": [*APP[:1], config_map("app", a="2"), *APP[2:]]}
     someone = deployed(release("2.9", BEFORE, crds=CRDS))

@@ -119,7 +119,7 @@ class _Deployment:
             defined=self._defined(),
             namespaces=self._namespaces(),
             standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
-            settled=bool(kept) and bool(self._spec.get("settled")),
+            partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
             autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
             applied=self._note_applied,
         )

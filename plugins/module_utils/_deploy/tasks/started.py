@@ -106,7 +106,7 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         "deadline": task.params["deadline"],
         "components": taking_part,
         "standing": [c["name"] for c in plan["components"] if c["action"] in AS_DEPLOYED],
-        "settled": plan["settled"],
+        "partial": [c["name"] for c in plan["components"] if plan["settled"] and c["action"] == "upgrade"],
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
