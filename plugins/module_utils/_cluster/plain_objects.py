@@ -101,7 +101,7 @@ def _is_port(port: Any) -> bool:
 
 
 def _is_port_number(number: Any) -> bool:
-    return type(number) is int and 1 <= number <= 65535
+    return isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= 65535
 
 
 def _are_distinct(ports: Sequence[Mapping[str, Any]]) -> bool:
