@@ -266,7 +266,7 @@ class ComponentWork:
             self._objects = to_look_at(inventory, component.objects, moved)
         else:
             self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
-        left = (set(component.refs) & live.keys()) - set(map(ref_of, self._objects))
+        left = component.refs.intersection(live).difference(map(ref_of, self._objects))
         self._left_alone = [
             (entry.api_version, entry.ref)
             for entry in inventory.entries

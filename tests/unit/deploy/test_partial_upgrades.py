@@ -32,21 +32,16 @@ from tests.unit.deploy.driver import (
     release,
     secret,
 )
+from tests.unit.deploy.test_kept import WAYS, deployed
 from tests.unit.deploy.test_planning import edit
 
 NAMESPACE = "kyma-system"
 OTHER = {"other": [config_map("other")]}
 
 
-def app(version: str, *objects: Object, **more: Any) -> Release:
+def app(version: str, *objects: Object) -> Release:
     """A release whose component ``app`` is another one in each version."""
-    return release(version, {"app": [*objects, config_map("app", version=version)], **OTHER}, **more)
-
-
-def deployed(first: Release, *migrations: type[Migration], **options: Any) -> Deployer:
-    someone = deployer(first, *migrations, **options)
-    assert someone.deploy()["state"] == "succeeded"
-    return someone
+    return release(version, {"app": [*objects, config_map("app", version=version)], **OTHER})
 
 
 def upgraded(someone: Deployer, after: Release, **options: Any) -> None:
@@ -61,7 +56,7 @@ def data_of(someone: Deployer, name: str) -> Any:
     return found["data"]
 
 
-@pytest.mark.parametrize("way", [{}, {"hops": "auto"}], ids=["directly", "by hops where there are any"])
+@WAYS
 def test_what_has_changed_and_what_has_moved_is_written(way: dict[str, str]) -> None:
     someone = deployed(
         app("2.9", deployment("kept"), secret("login"), config_map("moved", a="1"), config_map("old"))
@@ -143,6 +138,12 @@ def thing(*fields: str) -> Object:
     return made
 
 
+def spec_of_thing(someone: Deployer) -> Any:
+    found = someone.cluster.get("example.com/v1", "Thing", "one", NAMESPACE)
+    assert found is not None
+    return found["spec"]
+
+
 def with_definition_in(place: str, version: str, *fields: str, image: str = "nginx") -> Release:
     ours = [custom("Thing", "one", a="1", b="2"), config_map("app", version=version)]
     first = ComponentEntry("first", NAMESPACE, prerequisite=True)
@@ -159,9 +160,7 @@ def with_definition_in(place: str, version: str, *fields: str, image: str = "ngi
 def test_a_field_arrives_whose_definition_comes_later(place: str) -> None:
     someone = deployed(with_definition_in(place, "2.9", "a"))
     upgraded(someone, with_definition_in(place, "2.10", "a", "b"))
-    found = someone.cluster.get("example.com/v1", "Thing", "one", NAMESPACE)
-    assert found is not None
-    assert found["spec"] == {"a": "1", "b": "2"}
+    assert spec_of_thing(someone) == {"a": "1", "b": "2"}
 
 
 def test_a_field_arrives_whose_definition_came_with_a_run_that_failed() -> None:
@@ -170,9 +169,7 @@ def test_a_field_arrives_whose_definition_came_with_a_run_that_failed() -> None:
     someone.materials.given = with_definition_in(place, "2.10", "a", "b", image="broken")
     assert someone.deploy()["failed"]
     upgraded(someone, with_definition_in(place, "2.10", "a", "b"))
-    found = someone.cluster.get("example.com/v1", "Thing", "one", NAMESPACE)
-    assert found is not None
-    assert found["spec"] == {"a": "1", "b": "2"}
+    assert spec_of_thing(someone) == {"a": "1", "b": "2"}
 
 
 @pytest.mark.parametrize("option", ["takeover", "force_conflicts"])
