@@ -45,7 +45,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     Kind,
     built_in_kinds,
     is_a,
-    kinds_of_crd,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.overlay import Change, Overlay
@@ -354,7 +353,7 @@ class DryRunCluster(Cluster):
         """
         before: Object | None = None
         for _attempt in range(TRIES):
-            after = self._applied_by_server(ref, obj, force=force)
+            after = self._inner.apply(obj, force=force, dry_run=True)
             # A dry run answers with the resourceVersion of what there is.
             version = after["metadata"].get("resourceVersion")
             if not version:
@@ -365,25 +364,6 @@ class DryRunCluster(Cluster):
             if before is None or before["metadata"].get("resourceVersion") == version:
                 break
         return self._verified(ref, before, after, dry_run)
-
-    def _applied_by_server(self, ref: Ref, obj: Object, *, force: bool) -> Object:
-        """What the server makes of an apply; to create a new definition comes at half the price."""
-        if is_a(ref, CRD) and self._is_new_definition(obj):
-            try:
-                after = self._inner.create(obj, dry_run=True)
-            except AlreadyExists:
-                return self._inner.apply(obj, force=force, dry_run=True)
-            for entry in after["metadata"].get("managedFields") or ():
-                entry["operation"] = "Apply"
-            return after
-        return self._inner.apply(obj, force=force, dry_run=True)
-
-    def _is_new_definition(self, crd: Object) -> bool:
-        try:
-            kinds = kinds_of_crd(crd)
-        except (KeyError, TypeError, AttributeError):
-            return False  # The server says what is wrong with it.
-        return not any(self._overlay.kind(*kind) for kind in kinds)
 
     def _verified(
         self, ref: Ref, before: Object | None, after: Object, dry_run: bool, *, status: bool = False

@@ -168,7 +168,9 @@ class LiveCluster(Cluster):
         resource, namespace, name = self._target(obj)
         query = [
             ("fieldManager", self._field_manager),
-            ("fieldValidation", "Warn"),
+            # Server-side apply refuses fields that it doesn't know, whatever this is. All that is left to
+            # warn of are keys that are there twice, for which the server would parse the body once more.
+            ("fieldValidation", "Ignore"),
             ("force", "true" if force else ""),
             ("dryRun", "All" if dry_run else ""),
         ]

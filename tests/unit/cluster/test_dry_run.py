@@ -194,27 +194,6 @@ class TestVerification:
         assert crd is not None
         assert ("Established", "True") in [(c["type"], c["status"]) for c in crd["status"]["conditions"]]
 
-    def test_a_new_definition_is_asked_about_as_a_creation_which_comes_cheaper(
-        self, overlay: DryRunCluster, inner: MemoryCluster
-    ) -> None:
-        answer = overlay.apply(CRD)
-        assert [(request.verb, request.dry_run) for request in inner.requests] == [("create", True)]
-        assert (
-            answer["metadata"]["managedFields"]
-            == MemoryCluster().apply(CRD, dry_run=True)["metadata"]["managedFields"]
-        )
-
-    def test_a_definition_that_is_there_is_asked_about_as_an_apply(self) -> None:
-        inner = MemoryCluster(CRD)
-        DryRunCluster(inner).apply(CRD)
-        assert [request.verb for request in inner.requests if request.dry_run] == ["apply"]
-
-    def test_a_definition_that_is_there_and_not_served_is_asked_about_as_an_apply(self) -> None:
-        versions = [{**CRD["spec"]["versions"][0], "served": False}]
-        inner = MemoryCluster({**CRD, "spec": {**CRD["spec"], "versions": versions}})
-        DryRunCluster(inner).apply({**CRD, "spec": {**CRD["spec"], "versions": versions}})
-        assert [request.verb for request in inner.requests if request.dry_run] == ["create", "apply"]
-
     def test_a_definition_that_makes_no_sense_is_the_servers_to_refuse(
         self, overlay: DryRunCluster, inner: MemoryCluster
     ) -> None:

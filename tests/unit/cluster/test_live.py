@@ -235,11 +235,11 @@ def test_apply_sends_utf8_under_its_field_manager() -> None:
         cluster.apply(obj)
 
         request, plain = asked(server)
-        assert plain.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Warn"}
+        assert plain.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Ignore"}
         assert (request.method, request.header("Content-Type")) == ("PATCH", "application/apply-patch+yaml")
         assert request.query == {
             "fieldManager": "other",
-            "fieldValidation": "Warn",
+            "fieldValidation": "Ignore",
             "force": "true",
             "dryRun": "All",
         }
