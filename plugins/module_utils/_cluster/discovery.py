@@ -20,7 +20,7 @@ AGGREGATED = ",".join(
 )
 """Aggregated discovery (KEP-3352): everything in two answers; a server without it sends the plain ones."""
 ACCEPT = AGGREGATED + ",application/json"
-SHORTEST_AGE = 0.1
+SHORTEST_AGE = 0.03
 """Seconds between two refreshes: a miss is asked for in loops, and a new CRD takes about a second."""
 
 Document = Mapping[str, Any]

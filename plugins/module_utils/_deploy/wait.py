@@ -53,8 +53,9 @@ NOTICE_SECONDS = 0.25
 MISSING = "Missing"
 MISSING_FAILS_AFTER = 5.0
 """Seconds that an object may be away: what replaces objects deletes and creates them."""
+FIRST_SERVED_POLL_SECONDS = 0.03
 SERVED_POLL_SECONDS = 0.1
-"""How often discovery is asked for a new kind: nothing tells when it is served."""
+"""How often discovery is asked for a new kind, the first times sooner: nothing tells when it is served."""
 NOT_SERVED_LOOK_SECONDS = 2.0
 """After how long a CRD whose kind is not served is looked at for the reason."""
 
@@ -204,6 +205,7 @@ def wait_until_established(
     waiting = {ref_of(crd): crd for crd in crds}
     states: dict[Ref, Health] = {}
     look_at = time.monotonic() + NOT_SERVED_LOOK_SECONDS
+    pause = FIRST_SERVED_POLL_SECONDS
 
     def tell(ref: Ref, found: Health) -> None:
         if on_change and states.get(ref) != found:
@@ -230,7 +232,8 @@ def wait_until_established(
         ended = _ended([u.health for u in unhealthy], deadline, cancelled)
         if ended:
             return WaitResult(ended, _failed_first(unhealthy))
-        time.sleep(max(0.0, min(SERVED_POLL_SECONDS, deadline - now)))
+        time.sleep(max(0.0, min(pause, deadline - now)))
+        pause = min(2 * pause, SERVED_POLL_SECONDS)
 
 
 def _is_served(cluster: Cluster, crd: Object) -> bool:
