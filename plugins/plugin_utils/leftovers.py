@@ -20,6 +20,8 @@ from typing import NoReturn
 
 MARK = "kyma-leftovers"
 """A file in the folder, where somebody waits to remove it."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals by which a process is asked to end."""
 
 
 class Leftovers:
@@ -43,7 +45,7 @@ class Leftovers:
             os.close(os.open(folder / MARK, os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return
-        if not os.fork():
+        if fork_out_of_reach():
             self._wait_and_remove(folder)
 
     def _wait_and_remove(self, folder: Path) -> NoReturn:
@@ -54,6 +56,27 @@ class Leftovers:
             os._exit(0)
 
 
+def fork_out_of_reach() -> bool:
+    """Fork a process that what ends Ansible and its workers does not reach, from its first moment on.
+
+    What asks all processes of a machine to end asks Ansible's, too.
+
+    Returns:
+        Whether this is the new process.
+    """
+    # A worker that is asked to end asks its whole group, which the new process is of until it has left it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        is_new = not os.fork()
+        if is_new:
+            os.setsid()
+            for number in ENDING:
+                signal.signal(number, lambda _number, _frame: None)
+        return is_new
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def outlive_all(reader: int, kept: Collection[int] = ()) -> None:
     """Wait until no other process holds the other end of a pipe any more.
 
@@ -61,11 +84,6 @@ def outlive_all(reader: int, kept: Collection[int] = ()) -> None:
         reader: the end to wait at.
         kept: what else stays open of all that this process has got from the one that it was forked from.
     """
-    # Out of reach of what ends Ansible and its workers. What asks all processes of a machine to end asks
-    # Ansible's, too.
-    os.setsid()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda _number, _frame: None)
     _close_all_but({reader, *kept})
     os.read(reader, 1)
 

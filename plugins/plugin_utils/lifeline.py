@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS, outlive_all
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import (
+    LEFTOVERS,
+    fork_out_of_reach,
+    outlive_all,
+)
 
 SECONDS_FOR_WORK = 60
 """How long what was left undone may take, as nobody is there any more who would end it."""
@@ -41,7 +45,7 @@ class Lifeline:
             unless: a file, new; where anything stands in it by then, nothing is done. It may be gone by then.
         """
         note = os.open(unless, os.O_RDWR | os.O_CREAT, 0o600)
-        if not os.fork():
+        if fork_out_of_reach():
             self._wait_and(work, note, unless)
         os.close(note)
 

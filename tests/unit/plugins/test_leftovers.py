@@ -14,7 +14,7 @@ import pytest
 from tests.unit.plugins.families import begin, comes_true
 
 FAMILY = """
-import multiprocessing, pathlib, shutil, signal, sys, time
+import multiprocessing, os, pathlib, shutil, signal, sys, time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
 
@@ -26,12 +26,20 @@ def afterwards():
     time.sleep(0.5)
     (beside / "saw").write_text(str(folder.exists()))
 
+def leaves_late(_leave=os.setsid):
+    time.sleep({late})
+    _leave()
+
 def begins():
     (folder / "secret").touch()
+    os.setsid()
+    os.setsid = leaves_late
     LEFTOVERS.remove_afterwards(folder)
     LEFTOVERS.remove_afterwards(folder)
     if "{then}" != "return":
         LIFELINE.afterwards(afterwards, unless=beside / "note")
+    if {late}:
+        os.killpg(0, signal.SIGTERM)
 
 def works():
     time.sleep({working})
@@ -41,7 +49,7 @@ fork = multiprocessing.get_context("fork")
 worker = fork.Process(target=begins)
 worker.start()
 worker.join(30)
-assert worker.exitcode == 0
+assert worker.exitcode == (-signal.SIGTERM if {late} else 0)
 fork.Process(target=works).start()
 print("begun", flush=True)
 if "{then}" == "return":
@@ -51,10 +59,19 @@ else:
 """
 
 
-def family(folder: Path, then: str = "wait", *, working: float = 0.0) -> subprocess.Popen[str]:
-    """A process with a worker that has a folder removed, and another that works and needs it."""
+def family(
+    folder: Path, then: str = "wait", *, working: float = 0.0, late: float = 0.0
+) -> subprocess.Popen[str]:
+    """A process with a worker that has a folder removed, and another that works and needs it.
+
+    Args:
+        folder: to make and to have removed.
+        then: what the process does once both are at it.
+        working: how long the second one works, in seconds.
+        late: how long whoever waits needs to get away from the first one, whose group is ended meanwhile.
+    """
     folder.mkdir()
-    return begin(FAMILY.format(then=then, working=working), folder, folder.parent)
+    return begin(FAMILY.format(then=then, working=working, late=late), folder, folder.parent)
 
 
 def goes(folder: Path) -> bool:
@@ -76,6 +93,14 @@ def test_it_goes_after_all_that_use_it_and_after_what_is_done_then(tmp_path: Pat
     assert goes(tmp_path / "folder")
     assert (tmp_path / "worked").read_text() == "True"
     assert (tmp_path / "saw").read_text() == "True"
+
+
+def test_it_goes_where_the_worker_and_its_group_are_ended_at_once(tmp_path: Path) -> None:
+    process = family(tmp_path / "folder", late=0.5)
+    process.kill()
+    process.wait(30)
+    assert goes(tmp_path / "folder")
+    assert comes_true((tmp_path / "saw").exists)
 
 
 def test_where_it_is_gone_already_nothing_is_said(tmp_path: Path) -> None:
