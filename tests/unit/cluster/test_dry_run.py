@@ -194,6 +194,24 @@ class TestVerification:
         assert crd is not None
         assert ("Established", "True") in [(c["type"], c["status"]) for c in crd["status"]["conditions"]]
 
+    def test_a_new_definition_is_asked_about_as_an_apply(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        answer = overlay.apply(CRD)
+        assert [(request.verb, request.dry_run) for request in inner.requests] == [("apply", True)]
+        assert (
+            answer["metadata"]["managedFields"]
+            == MemoryCluster().apply(CRD, dry_run=True)["metadata"]["managedFields"]
+        )
+
+    @pytest.mark.parametrize("served", [True, False])
+    def test_a_definition_that_is_there_is_asked_about_as_an_apply(self, served: bool) -> None:
+        versions = [{**CRD["spec"]["versions"][0], "served": served}]
+        crd = {**CRD, "spec": {**CRD["spec"], "versions": versions}}
+        inner = MemoryCluster(crd)
+        DryRunCluster(inner).apply(crd)
+        assert [request.verb for request in inner.requests if request.dry_run] == ["apply"]
+
     def test_a_definition_that_makes_no_sense_is_the_servers_to_refuse(
         self, overlay: DryRunCluster, inner: MemoryCluster
     ) -> None:
