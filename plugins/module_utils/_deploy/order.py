@@ -58,6 +58,11 @@ def is_in_the_way(kind: str) -> bool:
     return kind.endswith("WebhookConfiguration") or kind == "APIService"
 
 
+def is_home(obj: Object) -> bool:
+    """Whether objects of other components may live in this one, and go with it: a namespace, a definition."""
+    return rank_of(obj) <= CRD_RANK
+
+
 def by_rank(objects: Iterable[Object]) -> list[list[Object]]:
     """The objects in groups of one rank each, lowest first; within a group in their given order."""
     groups: dict[int, list[Object]] = {}

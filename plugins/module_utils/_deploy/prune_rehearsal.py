@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, without
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Entry,
+    Inventory,
+    without,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
@@ -22,7 +27,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning imp
     is_protected,
     no_longer_wanted,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms, remove_objects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal_rounds import (
+    ROUNDS,
+    RemovalInRounds,
+)
 
 ORPHANED = "orphaned"
 
@@ -70,17 +79,15 @@ class PruneRehearsal:
         orphan = plan.action == ORPHANED
         if plan.name not in self._inventories or plan.name not in self._going:
             return plan
-        entries = self._dropped.get(plan.name, ())
-        protected = [entry for entry in entries if is_protected(entry.ref, self._policy.prune_allow)]
-        try:
-            removal = remove_objects(self._terms, [entry for entry in entries if entry not in protected])
-        except Forbidden as refusal:
+        going = self._removed[plan.name]
+        if going.refusal:
             # A right that is missing is told with all others.
-            self.blockers.append(Blocker(plan.name, str(refusal)))
+            self.blockers.append(Blocker(plan.name, going.refusal))
             return plan
+        removal = going.removal
         self.blockers += [Blocker(plan.name, error) for error in removal.errors]
         action = plan.action
-        whole = orphan and not protected and not removal.kept
+        whole = orphan and not going.protected and not removal.kept
         if whole or removal.forgotten:
             self.names.append(plan.name)
             before = self.inventories.pop(plan.name)
@@ -92,12 +99,47 @@ class PruneRehearsal:
         stay = [
             f"{entry.ref} is no longer in the release, and stays"
             f"; {entry.ref.kind!r} in prune_allow (kyma_prune_allow) lets it go"
-            for entry in protected
+            for entry in going.protected
         ]
         return replace(
             plan,
             action=action,
-            changes=(*plan.changes, *self._changes()),
-            dropped=tuple(entry.ref for entry in entries),
+            changes=(*plan.changes, *going.changes),
+            dropped=tuple(entry.ref for entry in self._dropped.get(plan.name, ())),
             warnings=(*plan.warnings, *stay, *removal.told),
         )
+
+    @cached_property
+    def _removed(self) -> Mapping[str, _Going]:
+        """What came of removing what no component has any more, in the rounds in which a run does it."""
+        found = {name: _Going(self._dropped.get(name, ()), self._policy) for name in self._inventories}
+        for turn in range(ROUNDS):
+            for going in found.values():
+                going.go(self._terms, turn)
+                going.changes += self._changes()
+        return found
+
+
+class _Going(RemovalInRounds):
+    """What is to go of one component, as it is rehearsed.
+
+    Attributes:
+        protected: what stays, as nobody has allowed it to go.
+        changes: what the removal has changed on the overlay.
+        refusal: which right it lacks, in a sentence; mostly empty.
+    """
+
+    def __init__(self, entries: Sequence[Entry], policy: Policy) -> None:
+        self.protected = [entry for entry in entries if is_protected(entry.ref, policy.prune_allow)]
+        super().__init__(entry for entry in entries if entry not in self.protected)
+        self.changes: tuple[ObjectChange, ...] = ()
+        self.refusal = ""
+
+    def go(self, terms: Terms, turn: int) -> None:
+        """Rehearse one of the rounds, unless a right was missing for one before."""
+        if self.refusal:
+            return
+        try:
+            self.remove(terms, turn)
+        except Forbidden as refusal:
+            self.refusal = str(refusal)

@@ -29,7 +29,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,
@@ -189,6 +192,30 @@ def test_what_controllers_publish_into_every_namespace_keeps_none() -> None:
         someone.cluster.with_field_manager("controller").create(obj)
     assert someone.delete()["warnings"] == []
     assert someone.cluster.get("v1", "Namespace", "kyma-system") is None
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_components_namespace_goes_although_another_one_lives_in_it(check_mode: bool) -> None:
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "home"}}
+    guest = {**config_map("guest"), "metadata": {"name": "guest", "namespace": "home"}}
+    someone = deployer(release("2.9", {"host": [home]}), timeout=3)
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = release("2.10", {"host": [home], "guest": [guest]})
+    assert someone.deploy()["state"] == "succeeded"
+
+    def takes_its_time(request: Request) -> bool:
+        if request.writes and request.verb == "delete" and request.ref.name == "guest":
+            time.sleep(0.2)
+        return False
+
+    memory(someone).fail_when(takes_its_time, Unreachable("never"))
+    result = someone.delete("host", "guest", check_mode=check_mode)
+    assert {one["name"]: (one["state"], one["deleted"]) for one in result["components"]} == {
+        "host": ("succeeded", 1),
+        "guest": ("succeeded", 1),
+    }
+    assert result["warnings"] == []
+    assert (someone.cluster.get("v1", "Namespace", "home") is None) is not check_mode
 
 
 def test_a_namespace_that_was_there_before_stays_whatever_is_forced() -> None:

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Forbidden,
+    Unreachable,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import removal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
@@ -22,7 +26,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Verdict,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+    MemoryCluster,
+    Request,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,
@@ -377,6 +384,30 @@ def test_data_definitions_and_namespaces_stay_unless_they_are_allowed() -> None:
     assert sorted(deletions(someone)) == ["b", "data", "lost"]
     assert someone.cluster.get("v1", "Namespace", "lost") is None
     assert someone.cluster.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "gateways.example.com")
+
+
+def test_what_objects_of_other_components_lived_in_goes_with_them() -> None:
+    before: Entries = {
+        "a": [KEEP, custom("Gateway", "kyma")],
+        "b": (ComponentEntry("b", "lost"), [config_map("b")]),
+    }
+    after: Entries = {"a": [KEEP], "b": (ComponentEntry("b", "kyma-system"), [config_map("b")])}
+    allowed = ["CustomResourceDefinition", "Namespace"]
+    someone = upgraded(before, after, crds=[crd("Gateway")], prune_allow=allowed)
+
+    def takes_its_time(request: Request) -> bool:
+        if request.writes and request.verb == "delete" and request.ref.name in ("kyma", "b"):
+            time.sleep(0.2)
+        return False
+
+    memory(someone).fail_when(takes_its_time, Unreachable("never"))
+    planned = someone.plan()
+    assert [one["warnings"] for one in planned["plan"]["components"]] == [[], [], []]
+    result = someone.carry_out(planned)
+    assert result["state"] == "succeeded"
+    assert sorted(deletions(someone)) == ["b", "gateways.example.com", "kyma", "lost"]
+    assert someone.cluster.get("v1", "Namespace", "lost") is None
+    assert someone.cluster.resource("example.com/v1", "Gateway") is None
 
 
 def test_a_definition_that_is_allowed_by_its_kind_stays_while_anybody_uses_it() -> None:

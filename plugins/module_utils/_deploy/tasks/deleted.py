@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
@@ -63,6 +63,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
     outcome_of,
     remove_objects,
     teller,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal_rounds import (
+    ROUNDS,
+    RemovalInRounds,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
     Right,
@@ -177,6 +181,10 @@ def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: boo
     return lines
 
 
+def _told(outcome: ComponentOutcome) -> str:
+    return outcome.error or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
+
+
 class _Deletion:
     """The deletion of components, wave after wave, and of our own records once nothing else is left.
 
@@ -210,6 +218,7 @@ class _Deletion:
         self._objects = objects_by_component(self._waves, self._inventories)
         self._inhabitants = Inhabitants(cluster, lambda _ref: bool(params["force"]))
         self._watcher = Watcher(cluster)
+        self._deadlines: dict[str, float] = {}
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
         self._is_undoable = False
@@ -226,8 +235,7 @@ class _Deletion:
             self._delete_resources()
         for wave in self._waves:
             started = time.monotonic()
-            outcomes = side_by_side(self._one, wave, int(self._task.params["workers"]))
-            self._outcomes |= {outcome.name: outcome for outcome in outcomes}
+            outcomes = self._delete({name: self._objects[name] for name in wave})
             phase = phase_of(self._inventories[wave[0]])
             self.run.note_phase(phase, outcomes, time.monotonic() - started)
         all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
@@ -280,7 +288,7 @@ class _Deletion:
         ]
         foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
         if foreign:
-            self._outcomes[RESOURCES] = self._measured(RESOURCES, foreign)
+            self._delete({RESOURCES: foreign})
 
     def _undo_migrations(self) -> None:
         """Undo what migrations have changed outside of the components, as long as all of these are there."""
@@ -338,14 +346,40 @@ class _Deletion:
     def _journal(self) -> Sequence[JournalEntry]:
         return read_journal(self._cluster)
 
-    def _one(self, name: str) -> ComponentOutcome:
-        why = self._why_not(name)
-        if why:
-            self._progress(name, NOT_STARTED, why)
-            outcome = ComponentOutcome(name, NOT_STARTED, error=why)
-            self.run.note(outcome)
-            return outcome
-        return self._measured(name, self._objects[name])
+    def _delete(self, objects: Mapping[str, Sequence[Entry]]) -> list[ComponentOutcome]:
+        """Delete the objects of some components side by side, and keep what came of each."""
+        going = {name: RemovalInRounds(entries) for name, entries in objects.items()}
+        ended: dict[str, ComponentOutcome] = {}
+
+        def go_on(turn: int, name: str) -> None:
+            outcome = self._go_on(name, going[name], turn)
+            if outcome:
+                self._progress(name, outcome.state, _told(outcome))
+                self.run.note(outcome)
+                ended[name] = outcome
+
+        for turn in range(ROUNDS):
+            left = [name for name in objects if name not in ended]
+            side_by_side(partial(go_on, turn), left, int(self._task.params["workers"]))
+        outcomes = {name: ended[name] for name in objects}
+        self._outcomes |= outcomes
+        return list(outcomes.values())
+
+    def _go_on(self, name: str, going: RemovalInRounds, turn: int) -> ComponentOutcome | None:
+        """Delete what is due of a component; answers once nothing more is to do for it."""
+        if not turn:
+            why_not = self._why_not(name)
+            if why_not:
+                return ComponentOutcome(name, NOT_STARTED, error=why_not)
+            self._progress(name, DELETING, f"{going.count} objects")
+        try:
+            going.remove(self._terms(name), turn)
+            if not going.is_over(turn + 1):
+                return None
+            self._forget(name, going.removal)
+        except LifecycleError as error:
+            going.fail(error, turn)
+        return outcome_of(name, going.removal, going.seconds)
 
     def _why_not(self, name: str) -> str:
         if self.run.stopping():
@@ -353,34 +387,20 @@ class _Deletion:
         undoing = self._outcomes.get(MIGRATIONS)
         if undoing is not None and undoing.state != SUCCEEDED:
             return "what migrations have changed could not be undone"
-        inventory = self._inventories[name]
+        inventory = self._inventories.get(name)
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
                 continue
             needs = self._inventories[other].needs if other in self._inventories else (name,)
-            if inventory.prerequisite or name in needs:
+            if name in needs or (inventory and inventory.prerequisite):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
-
-    def _measured(self, name: str, entries: tuple[Entry, ...] | list[Entry]) -> ComponentOutcome:
-        started = time.monotonic()
-        self._progress(name, DELETING, f"{len(entries)} objects")
-        try:
-            removal = remove_objects(self._terms(name), entries)
-            self._forget(name, removal)
-        except LifecycleError as error:
-            removal = Removal(failed=list(entries), errors=[str(error)])
-        outcome = outcome_of(name, removal, time.monotonic() - started)
-        told = outcome.error or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
-        self._progress(name, outcome.state, told)
-        self.run.note(outcome)
-        return outcome
 
     def _terms(self, name: str) -> Terms:
         params = self._task.params
         return Terms(
             self._cluster,
-            deadline=time.monotonic() + float(params["timeout"]),
+            deadline=self._deadlines.setdefault(name, time.monotonic() + float(params["timeout"])),
             cancelled=self._out_of_grace,
             on_change=teller(self._progress, name, DELETING),
             spare=self._spare,

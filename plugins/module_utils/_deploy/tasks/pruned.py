@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
@@ -18,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_inventories,
     scope_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import is_in_the_way
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     FAILED,
     PRUNE,
@@ -44,8 +44,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal imp
     Removal,
     Terms,
     outcome_of,
-    remove_objects,
     teller,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal_rounds import (
+    ROUNDS,
+    RemovalInRounds,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
     Grace,
@@ -117,7 +120,7 @@ def _why_not(record: Mapping[str, Any]) -> str:
 
 
 class _Pruning:
-    """The pruning of some components, side by side: first of all what is in the way of others."""
+    """The pruning of some components, side by side and in rounds."""
 
     def __init__(self, task: Task) -> None:
         params = task.params
@@ -131,7 +134,7 @@ class _Pruning:
         wanted = {ref for component in desired.components.values() for ref in component.refs}
         self._dropped = no_longer_wanted(self._inventories.values(), wanted, params["names"])
         self._names = [name for name in params["names"] if name in self._inventories]
-        self._seconds = dict.fromkeys(self._names, 0.0)
+        self._going = {name: RemovalInRounds(self._allowed_of(name)) for name in self._names}
         self._terms = Terms(
             task.cluster,
             deadline=time.monotonic() + float(params["timeout"]),
@@ -142,36 +145,29 @@ class _Pruning:
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
-        first = self._pass_over(in_the_way=True)
-        then = self._pass_over(in_the_way=False)
-        return [self._end(name, first[name].and_then(then[name])) for name in self._names]
+        for turn in range(ROUNDS):
+            side_by_side(partial(self._prune, turn), self._names, int(self._task.params["workers"]))
+        return list(map(self._end, self._names))
 
-    def _pass_over(self, *, in_the_way: bool) -> dict[str, Removal]:
-        def prune(name: str) -> Removal:
-            entries = [
-                entry
-                for entry in self._dropped.get(name, ())
-                if is_in_the_way(entry.ref.kind) is in_the_way and not is_protected(entry.ref, self._allowed)
-            ]
-            if entries:
-                self._task.progress(name, "pruning", f"{len(entries)} objects")
-            started = time.monotonic()
-            try:
-                removal = remove_objects(self._terms_of(name), entries)
-            except LifecycleError as error:
-                removal = Removal(failed=entries, errors=[str(error)])
-            self._seconds[name] += time.monotonic() - started
-            return removal
-
-        removals = side_by_side(prune, self._names, int(self._task.params["workers"]))
-        return dict(zip(self._names, removals, strict=True))
+    def _prune(self, turn: int, name: str) -> None:
+        going = self._going[name]
+        if going.count and not turn:
+            self._task.progress(name, "pruning", f"{going.count} objects")
+        try:
+            going.remove(self._terms_of(name), turn)
+        except LifecycleError as error:
+            going.fail(error, turn)
 
     def _terms_of(self, name: str) -> Terms:
         return replace(self._terms, on_change=teller(self._task.progress, name, "pruning"))
 
-    def _end(self, name: str, removal: Removal) -> ComponentOutcome:
-        self._forget(self._inventories[name], removal)
-        outcome = outcome_of(name, removal, self._seconds[name])
+    def _allowed_of(self, name: str) -> list[Entry]:
+        return [one for one in self._dropped.get(name, ()) if not is_protected(one.ref, self._allowed)]
+
+    def _end(self, name: str) -> ComponentOutcome:
+        going = self._going[name]
+        self._forget(self._inventories[name], going.removal)
+        outcome = outcome_of(name, going.removal, going.seconds)
         told = outcome.error or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
         return outcome
