@@ -93,12 +93,12 @@ class ControllerMaterials(Materials):
         kept = kept or {}
         if self._held is None or not is_enough(self._held, kept):
             if self._bundles is None:
-                release = load_release(self._request, kept, self._held)
+                release = load_release(self._request, kept, self._held, self._fingerprint)
             else:
                 release = self._bundles.release(
                     self._fingerprint,
                     lambda there: is_enough(there, kept),
-                    lambda there: load_release(self._request, kept, there),
+                    lambda there: load_release(self._request, kept, there, self._fingerprint),
                 )
             self._held = self._lazy(release)
             self._has_read(release)

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
@@ -24,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 
 def make_plan(
@@ -37,8 +39,8 @@ def make_plan(
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
-    digest = materials.fingerprint()
-    observed = observe(cluster)
+    reads: list[Callable[[], Any]] = [materials.fingerprint, lambda: observe(cluster)]
+    digest, observed = side_by_side(lambda read: read(), reads)
     known = set(request.alone) <= set(observed.installation.components)
     outlived = request.strict and overdue(migrating.migrations, observed.installation.version)
     sound = known and not found.problems and not migrating.problems and not outlived

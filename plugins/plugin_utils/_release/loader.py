@@ -45,7 +45,10 @@ Answer = TypeVar("Answer")
 
 
 def load_release(
-    request: ReleaseRequest, kept: Mapping[str, str] | None = None, there: Release | None = None
+    request: ReleaseRequest,
+    kept: Mapping[str, str] | None = None,
+    there: Release | None = None,
+    digest: str = "",
 ) -> Release:
     """Read a release and render it for a profile and the user's values; no cluster is asked.
 
@@ -54,11 +57,12 @@ def load_release(
         kept: sources of components that need not be read where they have not changed; with any, the CRDs
             need not be read either.
         there: the same release with what was read of it before, which stays as it is.
+        digest: its fingerprint, where that was taken before.
 
     Raises:
-        ReleaseError: everything that is wrong with it, with file and line.
+        ReleaseError: everything that is wrong with it, with file and line; or it has changed meanwhile.
     """
-    digest = fingerprint(request)
+    digest = digest or fingerprint(request)
     with open_source(request) as source:
         release = _Loading(request, source, kept or {}, there).release(digest)
     if fingerprint(request) != digest:

@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import fin
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import ControllerMaterials
 
 from .conftest import Write
 
@@ -161,6 +162,15 @@ def test_files_that_change_while_they_are_read_are_noticed(
     monkeypatch.setattr(loader, "open_source", changing)
     with pytest.raises(ReleaseError, match="changed while they were read"):
         load_release(ReleaseRequest(str(root)))
+
+
+def test_files_that_have_changed_since_the_fingerprint_are_noticed(write: Write) -> None:
+    root = write(RELEASE)
+    materials = ControllerMaterials(ReleaseRequest(str(root)))
+    materials.fingerprint()
+    write({"b/m.yaml": OBJECT + "x: y\n"})
+    with pytest.raises(ReleaseError, match="changed while they were read"):
+        materials.release()
 
 
 def test_nothing_is_parsed_for_it(write: Write) -> None:

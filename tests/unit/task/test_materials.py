@@ -119,9 +119,9 @@ def test_a_release_is_rendered_once_in_a_run(
 ) -> None:
     loads: list[str] = []
 
-    def load(request: ReleaseRequest, kept: Mapping[str, str], there: Release | None) -> Release:
+    def load(request: ReleaseRequest, kept: Mapping[str, str], there: Release | None, digest: str) -> Release:
         loads.append(request.profile)
-        return load_release(request, kept, there)
+        return load_release(request, kept, there, digest)
 
     monkeypatch.setattr(loader, "load_release", load)
     first, second = ControllerMaterials(release, bundles=cache), ControllerMaterials(release, bundles=cache)

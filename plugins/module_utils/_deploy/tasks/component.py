@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -311,7 +311,12 @@ def _deployed(task: Task) -> Result:
 
         name = f"component-{new_run_name()}"
         return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}))
-    record = read_run(task.cluster, task.params["run"])
+    # The fingerprint takes as long as the record, and stays in memory.
+    reads: list[Callable[[], Any]] = [
+        lambda: read_run(task.cluster, task.params["run"]),
+        task.materials.fingerprint,
+    ]
+    record, _fingerprint = side_by_side(lambda read: read(), reads)
     hold_to_plan(task, record)
     hold_to_planned_code(task, record)
     with at_work(task, record) as working_task:
