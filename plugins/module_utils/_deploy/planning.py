@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
@@ -25,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 
 
 def make_plan(
@@ -39,8 +38,7 @@ def make_plan(
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
-    reads: list[Callable[[], Any]] = [materials.fingerprint, lambda: observe(cluster)]
-    digest, observed = side_by_side(lambda read: read(), reads)
+    digest, observed = all_at_once(materials.fingerprint, lambda: observe(cluster))
     known = set(request.alone) <= set(observed.installation.components)
     outlived = request.strict and overdue(migrating.migrations, observed.installation.version)
     sound = known and not found.problems and not migrating.problems and not outlived

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
@@ -72,14 +73,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
 class _Deployment:
     """The work on some components of a release, wave after wave."""
 
-    def __init__(self, task: Task, record: Mapping[str, Any], reminder: Reminder) -> None:
+    def __init__(
+        self,
+        task: Task,
+        record: Mapping[str, Any],
+        inventories: Mapping[str, Inventory],
+        reminder: Reminder,
+    ) -> None:
         params = task.params
         self._run: str = params["run"] or ""
         self._names: list[str] = params["names"]
@@ -88,7 +95,6 @@ class _Deployment:
         self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._stopping = Stopping(replace(task, progress=reminder), self._record)
         self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
-        inventories = read_inventories(task.cluster)
         release, kept = read_release(task.materials, inventories)
         self._desired = desired_of(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
@@ -310,22 +316,26 @@ def _deployed(task: Task) -> Result:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 
         name = f"component-{new_run_name()}"
-        return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}))
-    # The fingerprint takes as long as the record, and stays in memory.
-    reads: list[Callable[[], Any]] = [
+        return with_own_lease(
+            task, name, lambda leased: _deployed_under_lease(leased, {}, read_inventories(leased.cluster))
+        )
+    # The fingerprint, which is asked for from here on, is read just as long.
+    record, inventories, _fingerprint = all_at_once(
         lambda: read_run(task.cluster, task.params["run"]),
+        lambda: read_inventories(task.cluster),
         task.materials.fingerprint,
-    ]
-    record, _fingerprint = side_by_side(lambda read: read(), reads)
+    )
     hold_to_plan(task, record)
     hold_to_planned_code(task, record)
     with at_work(task, record) as working_task:
-        return _deployed_under_lease(working_task, record)
+        return _deployed_under_lease(working_task, record, inventories)
 
 
-def _deployed_under_lease(task: Task, record: Mapping[str, Any]) -> Result:
+def _deployed_under_lease(
+    task: Task, record: Mapping[str, Any], inventories: Mapping[str, Inventory]
+) -> Result:
     with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, record, reminder)
+        deployment = _Deployment(task, record, inventories, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
         warnings = end_if_stopped(task, task.params["run"] or "", cancelled_by)

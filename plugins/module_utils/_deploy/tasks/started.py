@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
@@ -161,12 +161,11 @@ class _Seen(NamedTuple):
 
 
 def _look(task: Task) -> _Seen:
-    reads: list[Callable[[], Any]] = [
+    before, installation, inventories = all_at_once(
         lambda: working.look_before(task),
         lambda: read_installation(task.cluster),
         lambda: read_inventories(task.cluster),
-    ]
-    before, installation, inventories = side_by_side(lambda read: read(), reads)
+    )
     return _Seen(installation, inventories, before)
 
 
