@@ -5,11 +5,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    Object,
+    Ref,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import stopping
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
@@ -216,6 +223,31 @@ def test_a_components_namespace_goes_although_another_one_lives_in_it(check_mode
     }
     assert result["warnings"] == []
     assert (someone.cluster.get("v1", "Namespace", "home") is None) is not check_mode
+
+
+def test_the_time_that_others_take_is_not_a_components_own() -> None:
+    meta = {"name": "home", "finalizers": ["example.com/guard"]}
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+    someone = deployer(release("2.9", {"host": [home], "other": [config_map("slow")]}), timeout=1)
+    assert someone.deploy()["state"] == "succeeded"
+    cluster = memory(someone)
+
+    def takes_its_time(request: Request) -> bool:
+        if request.writes and request.verb == "delete" and request.ref.name == "slow":
+            time.sleep(1.2)
+        return False
+
+    def let_go(_cluster: Cluster, event: Event) -> None:
+        found = event.object["metadata"]
+        if found["name"] == "home" and "deletionTimestamp" in found and found.get("finalizers"):
+            patch = {"metadata": {"finalizers": None}}
+            threading.Timer(0.2, cluster.patch, ("v1", "Namespace", "home", None, patch)).start()
+
+    cluster.fail_when(takes_its_time, Unreachable("never"))
+    cluster.on_write(let_go)
+    result = someone.delete("host", "other")
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.get("v1", "Namespace", "home") is None
 
 
 def test_a_namespace_that_was_there_before_stays_whatever_is_forced() -> None:

@@ -218,7 +218,6 @@ class _Deletion:
         self._objects = objects_by_component(self._waves, self._inventories)
         self._inhabitants = Inhabitants(cluster, lambda _ref: bool(params["force"]))
         self._watcher = Watcher(cluster)
-        self._deadlines: dict[str, float] = {}
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
         self._is_undoable = False
@@ -373,7 +372,7 @@ class _Deletion:
                 return ComponentOutcome(name, NOT_STARTED, error=why_not)
             self._progress(name, DELETING, f"{going.count} objects")
         try:
-            going.remove(self._terms(name), turn)
+            going.remove(self._terms(name, going.seconds), turn)
             if not going.is_over(turn + 1):
                 return None
             self._forget(name, going.removal)
@@ -396,11 +395,12 @@ class _Deletion:
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
-    def _terms(self, name: str) -> Terms:
+    def _terms(self, name: str, spent: float = 0.0) -> Terms:
+        """On what terms a component goes, which has taken so many seconds already."""
         params = self._task.params
         return Terms(
             self._cluster,
-            deadline=self._deadlines.setdefault(name, time.monotonic() + float(params["timeout"])),
+            deadline=time.monotonic() + float(params["timeout"]) - spent,
             cancelled=self._out_of_grace,
             on_change=teller(self._progress, name, DELETING),
             spare=self._spare,
