@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -51,8 +51,8 @@ class Observed:
     basis: str = ""
 
 
-def recall(cluster: Cluster) -> Observed:
-    """Read a cluster's records, by two requests; :func:`look` reads what they name.
+def observe(cluster: Cluster) -> Observed:
+    """Read a cluster's records and what they name: one request per kind, and two for the records.
 
     What may not be read is told, so that a plan can list it with all else that stands in its way.
     """
@@ -60,21 +60,15 @@ def recall(cluster: Cluster) -> Observed:
 
     installation = Installation()
     inventories: dict[str, Inventory] = {}
+    live: dict[Ref, Object] = {}
     with as_permitted(refused):
         installation = read_installation(cluster)
     with as_permitted(refused):
         inventories = read_inventories(cluster)
-    return Observed(installation, inventories, {}, tuple(refused))
-
-
-def look(cluster: Cluster, recalled: Observed) -> Observed:
-    """What :func:`recall` has read, with the metadata of what that names: one request per kind."""
-    refused = list(recalled.refused)
-    live: dict[Ref, Object] = {}
     with as_permitted(refused):
-        live = read_metadata(cluster, recalled.inventories.values())
-    basis = basis_in(cluster, recalled.installation, recalled.inventories.values())
-    return replace(recalled, live=live, refused=tuple(refused), basis=basis)
+        live = read_metadata(cluster, inventories.values())
+    basis = basis_in(cluster, installation, inventories.values())
+    return Observed(installation, inventories, live, tuple(refused), basis)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
     migration_warnings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, look, recall
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, observe
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     ComponentPlan,
     MigrationPlan,
@@ -38,7 +38,7 @@ def make_plan(
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
-    digest, observed = _observed(cluster, materials)
+    digest, observed = all_at_once(materials.fingerprint, lambda: observe(cluster))
     known = set(request.alone) <= set(observed.installation.components)
     outlived = request.strict and overdue(migrating.migrations, observed.installation.version)
     sound = known and not found.problems and not migrating.problems and not outlived
@@ -73,20 +73,6 @@ def make_plan(
 
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
     return Rehearsal(cluster, release, request, found, migrating, observed, digest, kept=kept).plan()
-
-
-def _observed(cluster: Cluster, materials: Materials) -> tuple[str, Observed]:
-    """The release's fingerprint, and what the cluster has; a release that is another is read meanwhile."""
-    digest, recalled = all_at_once(materials.fingerprint, lambda: recall(cluster))
-    if digest == recalled.installation.digest:
-        return digest, look(cluster, recalled)
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
-
-    observed, _release = all_at_once(
-        lambda: look(cluster, recalled),
-        lambda: read_release(materials, {} if recalled.refused else recalled.inventories),
-    )
-    return digest, observed
 
 
 def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
