@@ -58,7 +58,7 @@ _RATIOS = {
     (FIRST, SIZES[0]): {HELM: 0.5},
 }
 _BEYOND_ROLLOUT = 2.0
-"""Seconds, where a release has as many objects as it has: with ten of each, the server's part is ten times it."""
+"""Seconds, for a release as it is: with ten of each of its objects most of the time is the server's."""
 _PEAK = 300.0
 
 
