@@ -58,7 +58,7 @@ _RATIOS = {
     (FIRST, SIZES[0]): {HELM: 0.5},
 }
 _BEYOND_ROLLOUT = 2.0
-"""Seconds, for a release as it is: with ten of each of its objects most of the time is the server's."""
+"""Seconds, for a release as it is; with ten of each of its objects there is more to read."""
 _PEAK = 300.0
 
 
