@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -240,6 +241,17 @@ def deployer(
 ) -> Deployer:
     """Somebody with a cluster where everything becomes healthy at once."""
     return Deployer(cluster or healthy_cluster(), FakeMaterials(given, migrations), options)
+
+
+def delete_slowly(cluster: MemoryCluster, seconds: float, *names: str) -> None:
+    """Let deletions of these objects take their time."""
+
+    def takes_its_time(request: Request) -> bool:
+        if request.writes and request.verb == "delete" and request.ref.name in names:
+            time.sleep(seconds)
+        return False
+
+    cluster.fail_when(takes_its_time, AssertionError("it only takes its time"))
 
 
 def healthy_cluster(*objects: Object) -> MemoryCluster:

@@ -36,16 +36,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
-    MemoryCluster,
-    Request,
-)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import (
     Deployer,
     config_map,
     crd,
     custom,
+    delete_slowly,
     deployer,
     deployment,
     healthy_cluster,
@@ -210,12 +208,7 @@ def test_a_components_namespace_goes_although_another_one_lives_in_it(check_mode
     someone.materials.given = release("2.10", {"host": [home], "guest": [guest]})
     assert someone.deploy()["state"] == "succeeded"
 
-    def takes_its_time(request: Request) -> bool:
-        if request.writes and request.verb == "delete" and request.ref.name == "guest":
-            time.sleep(0.2)
-        return False
-
-    memory(someone).fail_when(takes_its_time, Unreachable("never"))
+    delete_slowly(memory(someone), 0.2, "guest")
     result = someone.delete("host", "guest", check_mode=check_mode)
     assert {one["name"]: (one["state"], one["deleted"]) for one in result["components"]} == {
         "host": ("succeeded", 1),
@@ -232,18 +225,13 @@ def test_the_time_that_others_take_is_not_a_components_own() -> None:
     assert someone.deploy()["state"] == "succeeded"
     cluster = memory(someone)
 
-    def takes_its_time(request: Request) -> bool:
-        if request.writes and request.verb == "delete" and request.ref.name == "slow":
-            time.sleep(1.2)
-        return False
-
     def let_go(_cluster: Cluster, event: Event) -> None:
         found = event.object["metadata"]
         if found["name"] == "home" and "deletionTimestamp" in found and found.get("finalizers"):
             patch = {"metadata": {"finalizers": None}}
             threading.Timer(0.2, cluster.patch, ("v1", "Namespace", "home", None, patch)).start()
 
-    cluster.fail_when(takes_its_time, Unreachable("never"))
+    delete_slowly(cluster, 1.2, "slow")
     cluster.on_write(let_go)
     result = someone.delete("host", "other")
     assert not result.get("failed"), result["msg"]

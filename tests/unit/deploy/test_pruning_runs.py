@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Forbidden,
-    Unreachable,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import removal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
@@ -26,10 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Verdict,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
-    MemoryCluster,
-    Request,
-)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import (
     Deployer,
@@ -37,6 +30,7 @@ from tests.unit.deploy.driver import (
     config_map,
     crd,
     custom,
+    delete_slowly,
     deployer,
     deployment,
     healthy_cluster,
@@ -395,12 +389,7 @@ def test_what_objects_of_other_components_lived_in_goes_with_them() -> None:
     allowed = ["CustomResourceDefinition", "Namespace"]
     someone = upgraded(before, after, crds=[crd("Gateway")], prune_allow=allowed)
 
-    def takes_its_time(request: Request) -> bool:
-        if request.writes and request.verb == "delete" and request.ref.name in ("kyma", "b"):
-            time.sleep(0.2)
-        return False
-
-    memory(someone).fail_when(takes_its_time, Unreachable("never"))
+    delete_slowly(memory(someone), 0.2, "kyma", "b")
     planned = someone.plan()
     assert [one["warnings"] for one in planned["plan"]["components"]] == [[], [], []]
     result = someone.carry_out(planned)
