@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending impo
     end_others,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, refreshed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
@@ -40,7 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 
 def finished(task: Task) -> Result:
@@ -49,20 +49,18 @@ def finished(task: Task) -> Result:
     Raises:
         ClusterError: there is no such run, or the server does not answer.
     """
-    record, inventories = all_at_once(
-        lambda: read_run(task.cluster, task.params["run"]), lambda: read_inventories(task.cluster)
-    )
+    record = read_run(task.cluster, task.params["run"])
     if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
         # By the work itself, or by somebody else: then it need not have the lease any more.
-        result = _record_end(task, record, inventories)
+        result = _record_end(task, record)
     else:
         with working.at_work(task, record) as working_task:
-            result = _record_end(working_task, record, inventories)
+            result = _record_end(working_task, record)
     working.give_back(task.cluster, record)
     return result
 
 
-def _record_end(task: Task, record: Mapping[str, Any], inventories: Mapping[str, Inventory]) -> Result:
+def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
     """End the record of a run; one that has ended stays as it is."""
     cluster, name = task.cluster, task.params["run"]
     spec, status = record["spec"], record.get("status") or {}
@@ -72,9 +70,7 @@ def _record_end(task: Task, record: Mapping[str, Any], inventories: Mapping[str,
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     message = "; ".join(failures)[:LONGEST_MESSAGE]
     if not ended_before:
-        worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
-        named = [one for name, one in inventories.items() if name in worked_on]
-        _note_as_they_are_now(cluster, named, task.params["interactive_managers"])
+        _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
         done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
         # First the record: killed after it, the next run has little to do. Killed after the installation,
         # there would be nothing to do, and so no run that ends this one's record.
@@ -131,10 +127,10 @@ def _what_of(spec: Mapping[str, Any]) -> str:
     return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
 
 
-def _note_as_they_are_now(
-    cluster: Cluster, inventories: Sequence[Inventory], interactive: Sequence[str]
-) -> None:
+def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interactive: Sequence[str]) -> None:
     """Look at everything once more: controllers have written to it since it was applied."""
+    worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
+    inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
     live = read_metadata(cluster, inventories)
     fresh = [(before, refreshed(before, live, interactive)) for before in inventories]
     side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])
