@@ -38,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Ar
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import search_less_often
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import (
     has_libraries,
@@ -85,6 +86,7 @@ class Carrier(ActionBase):
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See ActionBase."""
         super().run(tmp, task_vars)
+        search_less_often()
         if has_been_told():
             return cancelled("it was not started, as ansible-playbook was told to stop")
         take_up()
