@@ -23,13 +23,17 @@ NEEDED_BY_ALL = (
 """What every task imports to reach a cluster."""
 
 
-def import_early() -> None:
+def import_early(*more: str) -> None:
     """Import what every task needs, where it can be had.
 
     Ansible's main process imports an action plugin before it forks a worker for each of its tasks: what is
     imported with it is imported once.
+
+    Args:
+        more: names of modules of this collection which tasks of that plugin need, or those after it.
     """
-    for name in NEEDED_BY_ALL:
+    own = (f"ansible_collections.kyma.lifecycle.plugins.{name}" for name in more)
+    for name in (*NEEDED_BY_ALL, *own):
         with suppress(ImportError):
             importlib.import_module(name)
 
