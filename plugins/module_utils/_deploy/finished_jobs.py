@@ -54,7 +54,7 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
     """
     finished = {ref_of(obj): intent_of(obj) if removes_itself(obj) else "" for obj in objects}
     entries = (
-        replace(entry, finished=finished.get(entry.ref, entry.finished)) for entry in inventory.entries
+        entry._replace(finished=finished.get(entry.ref, entry.finished)) for entry in inventory.entries
     )
     return replace(inventory, entries=tuple(entries))
 

@@ -44,9 +44,8 @@ FOUNDATION = "foundation"
 """The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One object of an inventory.
+class Entry(NamedTuple):
+    """One object of an inventory: a tuple, as thousands of them are made of every record that is read.
 
     Attributes:
         api_version: the version it was applied in.
@@ -246,8 +245,8 @@ def intended(
     def to_be(entry: Entry) -> Entry:
         obj = wanted.get(entry.ref)
         if obj is None:
-            return replace(entry, dropped=True) if whole else entry
-        return replace(entry, api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)
+            return entry._replace(dropped=True) if whole else entry
+        return entry._replace(api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)
 
     return replace(
         before or Inventory(component.name),
@@ -358,8 +357,7 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
     is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))
     # What has taken the place of a namespace since it was noted is nothing that we have made.
     anew = bool(entry.made_by and entry.uid) and now.uid != entry.uid
-    return replace(
-        now,
+    return now._replace(
         api_version=entry.api_version,
         intent="" if is_plain else entry.intent,
         dropped=entry.dropped,

@@ -57,8 +57,8 @@ def with_makers(intent: Inventory, live: Mapping[Ref, Object], before: Iterable[
         found = live.get(entry.ref)
         if found is None:
             # We are about to make it, whoever made the one that was there.
-            return replace(entry, uid="", made_by=US)
-        return replace(entry, made_by=maker_of(found, [one for one in remembered if one.ref == entry.ref]))
+            return entry._replace(uid="", made_by=US)
+        return entry._replace(made_by=maker_of(found, [one for one in remembered if one.ref == entry.ref]))
 
     return replace(intent, entries=tuple(map(look, intent.entries)))
 

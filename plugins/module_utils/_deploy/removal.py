@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -172,7 +172,7 @@ def _remove_rank(terms: Terms, rank: Sequence[Entry], live: Mapping[Ref, Object]
             removal.failed.append(entry)
             removal.errors.append(str(answer))
         elif answer.what == DELETE:
-            asked.append(replace(entry, uid=answer.uid))
+            asked.append(entry._replace(uid=answer.uid))
         else:
             {GONE: removal.gone, LEFT: removal.left, KEPT: removal.kept}[answer.what].append(entry)
             removal.told += [answer.why] if answer.why else []
@@ -299,7 +299,7 @@ def in_served_versions(cluster: Cluster, entries: Iterable[Entry]) -> list[Entry
         if served:
             versions[spec["group"], spec["names"]["kind"]] = f"{spec['group']}/{served[-1]}"
     return [
-        replace(entry, api_version=versions.get(key, entry.api_version)) if key in unserved else entry
+        entry._replace(api_version=versions.get(key, entry.api_version)) if key in unserved else entry
         for entry in entries
         for key in [(group_of(entry.api_version), entry.ref.kind)]
     ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -58,7 +57,7 @@ def managers(**changed: object) -> list[dict]:
 
 def test_what_was_scaled_by_hand_needs_no_look_at_every_run() -> None:
     ceded = ("spec.replicas (kubectl (scale))", "spec.replicas (kube-controller-manager (scale))")
-    kept = Inventory("a", entries=(replace(entry_of(config_map()), ceded=ceded),))
+    kept = Inventory("a", entries=(entry_of(config_map())._replace(ceded=ceded),))
     live = {kept.entries[0].ref: config_map()}
     assert not suspects(kept, live, Policy())
     assert suspects(kept, live, Policy(force_conflicts=True)) == set(live)
@@ -111,7 +110,7 @@ def test_a_second_edit_of_the_same_field_is_looked_at_closely_also_where_nothing
 
 def test_what_is_gone_or_was_never_finished_is_looked_at_closely() -> None:
     assert not is_unchanged(entry_of(config_map()), None)
-    assert not is_unchanged(replace(entry_of(config_map()), uid=""), config_map())
+    assert not is_unchanged(entry_of(config_map())._replace(uid=""), config_map())
 
 
 def test_a_controller_that_annotates_what_counts_annotations_is_no_change() -> None:
@@ -141,7 +140,7 @@ def test_the_intent_keeps_what_the_release_drops() -> None:
 
 
 def test_the_intent_to_apply_a_part_drops_nothing() -> None:
-    dropped = replace(entry_of(config_map("dropped")), dropped=True)
+    dropped = entry_of(config_map("dropped"))._replace(dropped=True)
     entries = (entry_of(config_map("old")), entry_of(config_map("kept")), dropped)
     before = Inventory("c", "ns", "1.0", "d", entries)
     intent = intended(before, ComponentEntry("c", "ns"), [config_map("kept")], whole=False)
@@ -177,7 +176,7 @@ def test_a_large_inventory_is_split_and_comes_back_whole() -> None:
 
 def test_what_others_hold_takes_room() -> None:
     added = tuple(f"metadata.annotations.example.com/{n} (somebody)" for n in range(40))
-    entries = tuple(replace(entry_of(config_map(f"c{n}")), added=added) for n in range(ENTRIES_PER_OBJECT))
+    entries = tuple(entry_of(config_map(f"c{n}"))._replace(added=added) for n in range(ENTRIES_PER_OBJECT))
     objects = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
     assert max(len(json.dumps(obj)) for obj in objects) < 2**20
     assert inventories_from(objects)["c"].entries == entries

@@ -85,7 +85,7 @@ def test_what_says_of_itself_that_it_stays_goes_by_force() -> None:
 
 
 def test_what_we_only_meant_to_apply_goes_only_if_we_did() -> None:
-    meant = replace(entry("a"), uid="", resource_version="")
+    meant = entry("a")._replace(uid="", resource_version="")
     assert fate_of(meant, live()).what == "delete"
     assert fate_of(meant, live("somebody")).what == "left"
 
@@ -122,7 +122,7 @@ def test_what_moved_to_another_component_lives() -> None:
 def test_what_another_group_serves_under_another_reference_lives() -> None:
     old = Entry("extensions/v1beta1", Ref("extensions", "Ingress", "ns", "web"), "uid-web")
     new = Entry("networking.k8s.io/v1", Ref("networking.k8s.io", "Ingress", "ns", "web"), "uid-web")
-    inventories = [inventory("a", replace(old, dropped=True), new)]
+    inventories = [inventory("a", old._replace(dropped=True), new)]
     assert no_longer_wanted(inventories, {new.ref}, {"a"}) == {}
 
 
