@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprin
     RENDERING,
     Digest,
     content_of,
+    digest_of,
     files_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, Manifests
@@ -46,7 +47,7 @@ def source_of_files(files: Iterable[Path]) -> ContentSource:
     """
     parts = _Parts()
     for file in files:
-        parts.add(file.name, content_of(file))
+        parts.add_file(file.name, file)
     return parts.source()
 
 
@@ -84,9 +85,9 @@ def source_of(
     ):
         parts.add(name, part.encode())
     for file in files_of(found.folder):
-        parts.add(file.relative_to(found.folder).as_posix(), content_of(file))
+        parts.add_file(file.relative_to(found.folder).as_posix(), file)
     for file in found.values:
-        parts.add("profile", content_of(file))
+        parts.add_file("profile", file)
     return parts.source()
 
 
@@ -100,6 +101,13 @@ class _Parts:
 
     def add(self, name: str, part: bytes) -> None:
         self._digest.add(name, part)
+        self._look_for_namespaces(part)
+
+    def add_file(self, name: str, file: Path) -> None:
+        self._digest.add(name, digest_of(file))
+        self._look_for_namespaces(content_of(file))
+
+    def _look_for_namespaces(self, part: bytes) -> None:
         self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))
 
     def source(self) -> ContentSource:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -30,8 +31,13 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source imp
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import version_in_name
 
-RENDERING = "1"
+RENDERING = "2"
 """To be raised when this collection renders the same files to other objects."""
+REST_SECONDS = 2.0
+"""How long a file has to rest for its digest to be remembered: some file systems have times as coarse."""
+
+_remembered: dict[tuple[int, ...], str] = {}
+"""The digests of files that this process has read, by which file and which state of it that was."""
 
 
 def fingerprint(request: ReleaseRequest) -> str:
@@ -97,7 +103,7 @@ def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list
         files = list(files_of(root))
     start = len(str(root))
     for file in files:
-        digest.add(str(file)[start:], content_of(file))  # relative_to takes longer than all of the reading
+        digest.add(str(file)[start:], digest_of(file))  # relative_to takes longer than all of the reading
     if CHART in names:
         digest.add("helm", helm_version(request.helm_binary))
     if names.intersection(KUSTOMIZATIONS):
@@ -116,12 +122,41 @@ def _if_there(version: Callable[..., str], *arguments: str) -> str:
         return ""
 
 
+def digest_of(path: Path) -> str:
+    """sha256 of what is in a file, as hexadecimal digits.
+
+    A release is read for its fingerprint, for what each component is rendered from, and for its fingerprint
+    once more. What rests meanwhile is read once: where a file is changed or replaced its ctime moves, which
+    nobody can set.
+
+    Raises:
+        ReleaseError: it can't be read.
+    """
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    changed = max(state.st_mtime_ns, state.st_ctime_ns)
+    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    known = _remembered.get(key)
+    if known is None:
+        known = hashlib.sha256(content_of(path)).hexdigest()
+        if time.time_ns() - changed > REST_SECONDS * 1e9:
+            _remembered[key] = known
+    return known
+
+
 def content_of(path: Path) -> bytes:
     """What is in a file. Raises ReleaseError where it can't be read."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise refusal(f"can't be read: {error.strerror}", str(path)) from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> ReleaseError:
+    """The refusal of a file that can't be read."""
+    return refusal(f"can't be read: {error.strerror}", str(path))
 
 
 class Digest:

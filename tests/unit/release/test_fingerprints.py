@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
+import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -171,6 +174,51 @@ def test_files_that_have_changed_since_the_fingerprint_are_noticed(write: Write)
     write({"b/m.yaml": OBJECT + "x: y\n"})
     with pytest.raises(ReleaseError, match="changed while they were read"):
         materials.release()
+
+
+def times_read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each file is read from now on."""
+    counted: Counter[str] = Counter()
+    real = module.content_of
+
+    def counting(path: Path) -> bytes:
+        counted[path.name] += 1
+        return real(path)
+
+    monkeypatch.setattr(module, "content_of", counting)
+    return counted
+
+
+def test_a_file_that_rests_is_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = ReleaseRequest(str(write({"components.yaml": "components:\n- name: a\n", "a/m.yaml": OBJECT})))
+    monkeypatch.setattr(module, "REST_SECONDS", -60.0)
+    read = times_read(monkeypatch)
+    assert fingerprint(request) == load_release(request).digest
+    assert read["m.yaml"] == 1
+
+
+def test_a_file_that_has_just_been_changed_is_read_each_time(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = ReleaseRequest(str(write({"components.yaml": "components:\n- name: a\n", "a/m.yaml": OBJECT})))
+    read = times_read(monkeypatch)
+    fingerprint(request)
+    fingerprint(request)
+    assert read["m.yaml"] == 2
+
+
+def test_a_change_is_seen_in_what_rests_by_all_but_its_ctime(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write(RELEASE)
+    file = root / "a" / "m.yaml"
+    monkeypatch.setattr(module, "REST_SECONDS", -60.0)
+    before, state = fingerprint(ReleaseRequest(str(root))), file.stat()
+    time.sleep(0.05)  # The kernel's clock for files goes in steps of some milliseconds.
+    file.write_text(OBJECT.replace("name: a", "name: b"))
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (state.st_size, state.st_mtime_ns)
+    assert fingerprint(ReleaseRequest(str(root))) != before
 
 
 def test_nothing_is_parsed_for_it(write: Write) -> None:
