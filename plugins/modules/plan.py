@@ -200,6 +200,11 @@ plan:
     basis:
       description: What of the cluster's record the plan saw. A run refuses to begin if it has changed since.
       type: str
+    versions:
+      description:
+        - Which versions of the objects that keep the record the plan saw.
+        - Where a run finds the same ones it need not read them again.
+      type: str
     needed:
       description: Whether there is anything to do.
       type: bool

@@ -235,7 +235,7 @@ def _complete(place: Workplace, component: DesiredComponent, live: Mapping[Ref, 
 
 
 def _inventory(place: Workplace, component: DesiredComponent) -> Inventory:
-    inventory = read_inventories(place.cluster).get(component.name)
+    inventory = read_inventories(place.cluster, [component.name]).get(component.name)
     if inventory is None:
         raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")
     return inventory

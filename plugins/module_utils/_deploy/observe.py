@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,14 +18,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, kinds_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
+    Inventory,
+    KeptPart,
+    kinds_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
+    COMPONENT_LABEL,
     INSTALLATION_NAME,
     Installation,
     basis_of,
     installation_from,
     inventories_from,
+    kept_part,
+    versions_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
@@ -42,6 +49,7 @@ class Observed:
         live: the metadata of what the inventories name.
         refused: what could not be read, in the server's words. With any, the rest isn't to be built on.
         basis: what the cluster remembers, in short; see :func:`basis_in`.
+        versions: of the records that it remembers it in, in short; see :func:`~.records.versions_of`.
     """
 
     installation: Installation
@@ -49,6 +57,7 @@ class Observed:
     live: dict[Ref, Object]
     refused: tuple[str, ...] = ()
     basis: str = ""
+    versions: str = ""
 
 
 def observe(cluster: Cluster) -> Observed:
@@ -68,7 +77,8 @@ def observe(cluster: Cluster) -> Observed:
     with as_permitted(refused):
         live = read_metadata(cluster, inventories.values())
     basis = basis_in(cluster, installation, inventories.values())
-    return Observed(installation, inventories, live, tuple(refused), basis)
+    versions = versions_of(installation, (part for one in inventories.values() for part in one.kept))
+    return Observed(installation, inventories, live, tuple(refused), basis, versions)
 
 
 @contextmanager
@@ -112,9 +122,20 @@ def scope_of(cluster: Cluster) -> Callable[[str, str], bool | None]:
     return namespaced
 
 
-def read_inventories(cluster: Cluster) -> dict[str, Inventory]:
-    """All inventories, by component."""
-    return inventories_from(cluster.list(API_VERSION, "Inventory").items)
+def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
+    """Inventories by component.
+
+    Args:
+        cluster: that has them.
+        components: whose, where not all are wanted: those that this version of the collection has written.
+    """
+    selector = f"{COMPONENT_LABEL} in ({','.join(components)})" if components else ""
+    return inventories_from(cluster.list(API_VERSION, "Inventory", label_selector=selector).items)
+
+
+def read_versions(cluster: Cluster) -> list[KeptPart]:
+    """Which versions of the inventories' records there are, without what is in them."""
+    return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
 
 
 def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:

@@ -240,6 +240,7 @@ class Plan:
         stages: which components are deployed together in one task, and by which role.
         blockers: why it must not begin; all of them.
         basis: the cluster's records that the plan saw, as :func:`~.observe.basis_in` has them.
+        versions: of these records, as :func:`~.records.versions_of` has them.
         searched: the folders in which migrations were searched.
         code: sha256 over the code in each of them, by its path.
         warnings: what a person should know of the whole, beside what components have to tell.
@@ -276,6 +277,7 @@ class Plan:
     later: tuple[Plan, ...] = ()
     unsettled: bool = False
     settled: bool = False
+    versions: str = ""
 
     @property
     def needed(self) -> bool:
@@ -314,6 +316,7 @@ class Plan:
             "profile": self.profile,
             "digest": self.digest,
             "basis": self.basis,
+            "versions": self.versions,
             "needed": self.needed,
             "components": [component.as_result() for component in self.components],
             "migrations": [migration.as_result() for migration in self.migrations],

@@ -125,6 +125,7 @@ def _nothing_to_do(
         components=tuple(components),
         migrations=tuple(verdicts),
         basis=observed.basis,
+        versions=observed.versions,
         searched=found.searched,
         code=found.code,
         warnings=tuple(warnings),

@@ -28,6 +28,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
 GROUP = "lifecycle.kyma-project.io"
 API_VERSION = f"{GROUP}/v1alpha1"
 INSTALLATION_NAME = "kyma"
+COMPONENT_LABEL = f"{GROUP}/component"
+"""On inventories: whose they are."""
 DEPLOY, DELETE = "deploy", "delete"
 """What a run does."""
 BYTES_PER_ENTRY = 350
@@ -152,6 +154,22 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
+def versions_of(installation: Installation, parts: Iterable[KeptPart]) -> str:
+    """Which versions of its records a cluster has, in short; empty where it has no record of an installation.
+
+    Where these are the same, what the cluster remembers is so too. Where they differ it may still be the
+    same: what a plan has seen of objects is noted without a deployment.
+
+    Args:
+        installation: as it is recorded.
+        parts: the records of all inventories.
+    """
+    if not installation.uid:
+        return ""
+    told = [installation.uid, installation.resource_version, sorted(map(list, parts))]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
 def inventory_objects(inventory: Inventory) -> list[Object]:
     """An inventory as the objects to write, split so that none comes near the server's limit."""
     chunks = _chunks(inventory.entries)
@@ -159,7 +177,10 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
         {
             "apiVersion": API_VERSION,
             "kind": "Inventory",
-            "metadata": {"name": part_name(inventory.component, part)},
+            "metadata": {
+                "name": part_name(inventory.component, part),
+                "labels": {COMPONENT_LABEL: inventory.component},
+            },
             "spec": {
                 "component": inventory.component,
                 "namespace": inventory.namespace,

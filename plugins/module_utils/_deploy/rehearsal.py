@@ -200,6 +200,7 @@ class Rehearsal:
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
             basis=self._observed.basis,
+            versions=self._observed.versions,
             searched=self._found.searched,
             code=self._found.code,
             warnings=(

@@ -129,8 +129,8 @@ def _what_of(spec: Mapping[str, Any]) -> str:
 
 def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interactive: Sequence[str]) -> None:
     """Look at everything once more: controllers have written to it since it was applied."""
-    worked_on = {n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
-    inventories = [one for name, one in read_inventories(cluster).items() if name in worked_on]
+    worked_on = [n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED]
+    inventories = list(read_inventories(cluster, worked_on).values()) if worked_on else []
     live = read_metadata(cluster, inventories)
     fresh = [(before, refreshed(before, live, interactive)) for before in inventories]
     side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])

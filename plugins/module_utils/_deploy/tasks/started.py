@@ -18,12 +18,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending impo
     end_forerunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     basis_in,
     read_installation,
     read_inventories,
+    read_versions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import PRUNE, global_phase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import AS_DEPLOYED
@@ -36,6 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     DEPLOY,
     Installation,
+    versions_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import signalled
@@ -63,8 +64,7 @@ def started(task: Task) -> Result:
     seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    basis = basis_in(task.cluster, seen.installation, seen.inventories.values())
-    if not seen.before.lease.holder and basis != plan["basis"]:
+    if not seen.before.lease.holder and not _is_as_planned(task, seen):
         if not seen.installation.uid:
             raise LifecycleError(
                 "nothing is recorded on this cluster, so this is not the one that the plan was made for, or"
@@ -138,7 +138,8 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
     )
     create_run(task.cluster, name, spec)
     end_forerunner(task.cluster, before.last_run, name)
-    note_what_was_seen(task.cluster, plan, seen.inventories)
+    if with_notes := list(plan.get("noted") or ()):
+        note_what_was_seen(task.cluster, plan, read_inventories(task.cluster, with_notes))
     if task.cancelled():
         end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
 
@@ -153,20 +154,36 @@ def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 class _Seen(NamedTuple):
-    """What a run finds when it begins."""
+    """What a run finds when it begins.
+
+    Attributes:
+        installation: as it is recorded.
+        versions: of the records, as :func:`~.records.versions_of` has them.
+        before: who else is at work.
+    """
 
     installation: Installation
-    inventories: Mapping[str, Inventory]
+    versions: str
     before: working.Before
 
 
 def _look(task: Task) -> _Seen:
-    before, installation, inventories = all_at_once(
+    before, installation, parts = all_at_once(
         lambda: working.look_before(task),
         lambda: read_installation(task.cluster),
-        lambda: read_inventories(task.cluster),
+        lambda: read_versions(task.cluster),
     )
-    return _Seen(installation, inventories, before)
+    return _Seen(installation, versions_of(installation, parts), before)
+
+
+def _is_as_planned(task: Task, seen: _Seen) -> bool:
+    """Whether the cluster remembers what it did when it was planned."""
+    plan: Mapping[str, Any] = task.params["plan"]
+    if seen.versions and seen.versions == plan.get("versions"):
+        return True
+    inventories = read_inventories(task.cluster)
+    basis: str = plan["basis"]
+    return basis_in(task.cluster, seen.installation, inventories.values()) == basis
 
 
 def _outdated(task: Task, *, waited: bool = False) -> Result:

@@ -1,0 +1,111 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much of a cluster's records the tasks of a run read: they are the largest answers that they get."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from types import ModuleType
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import finished, run, started
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, release
+
+ALL = "all"
+Asked = list[tuple[str, ...] | str]
+
+
+def kyma(logging: str = "1") -> Release:
+    """Two components, of which one may change."""
+    components = {"logging": [deployment("logging", logging)], "tracing": [config_map("tracing")]}
+    return release("2.9", components)
+
+
+def asked_by(task: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """The components whose inventories a task reads from now on."""
+    asked: Asked = []
+
+    def recording(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
+        asked.append(tuple(sorted(components)) or ALL)
+        return read_inventories(cluster, components)
+
+    monkeypatch.setattr(task, "read_inventories", recording)
+    return asked
+
+
+def deployed() -> Deployer:
+    """Somebody who has deployed the first release."""
+    someone = deployer(kyma())
+    assert someone.deploy()["state"] == "succeeded"
+    return someone
+
+
+def touch(someone: Deployer, component: str, **spec: str) -> None:
+    """Write an inventory."""
+    content = {"metadata": {"annotations": {"example.com/seen": "yes"}}, "spec": spec}
+    someone.cluster.patch(API_VERSION, "Inventory", component, None, content)
+
+
+def test_a_run_begins_without_reading_the_inventories_that_its_plan_has_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2")
+    planned = someone.plan()["plan"]
+    asked = asked_by(started, monkeypatch)
+    assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
+    assert asked == []
+
+
+def test_a_write_that_is_no_deployment_does_not_keep_a_run_from_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2")
+    planned = someone.plan()["plan"]
+    touch(someone, "tracing")
+    asked = asked_by(started, monkeypatch)
+    assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
+    assert asked == [ALL]
+
+
+def test_a_component_that_was_deployed_since_the_plan_keeps_a_run_from_beginning() -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2")
+    planned = someone.plan()["plan"]
+    touch(someone, "tracing", digest="another")
+    refused = someone.task(run.DEFINITION, state="started", plan=planned)
+    assert "another deployment has begun" in refused["msg"]
+
+
+def test_the_first_run_on_a_cluster_reads_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()["plan"]
+    assert planned["versions"] == ""
+    asked = asked_by(started, monkeypatch)
+    assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
+    assert asked == [ALL]
+
+
+def test_at_its_end_a_run_reads_the_inventories_of_what_it_has_worked_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = asked_by(finished, monkeypatch)
+    someone = deployed()
+    someone.materials.given = kyma("2")
+    assert someone.deploy()["state"] == "succeeded"
+    assert asked == [(FOUNDATION, "logging", "tracing"), ("logging",)]
+
+
+def test_inventories_are_found_by_their_component() -> None:
+    cluster = deployed().cluster
+    assert list(read_inventories(cluster, ["tracing"])) == ["tracing"]
+    assert sorted(read_inventories(cluster, ["tracing", "logging"])) == ["logging", "tracing"]
+    assert sorted(read_inventories(cluster)) == [FOUNDATION, "logging", "tracing"]
