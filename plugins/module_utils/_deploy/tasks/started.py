@@ -138,8 +138,8 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
     )
     create_run(task.cluster, name, spec)
     end_forerunner(task.cluster, before.last_run, name)
-    if with_notes := list(plan.get("noted") or ()):
-        note_what_was_seen(task.cluster, plan, read_inventories(task.cluster, with_notes))
+    if plan.get("noted"):
+        note_what_was_seen(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
         end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
 
