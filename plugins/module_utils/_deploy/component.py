@@ -40,9 +40,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     intended,
     remembered_by,
     suspects,
-    to_look_at,
     with_made_anew,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept_secrets import differing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import look_for_makers
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_metadata
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
@@ -263,7 +263,7 @@ class ComponentWork:
         live = read_metadata(self._place.cluster, [inventory])
         moved = suspects(inventory, live, self._place.policy)
         if not stands:
-            self._objects = to_look_at(inventory, component.objects, moved)
+            self._objects = differing(self._place.cluster, inventory, component.objects, moved)
         else:
             self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
         left = component.refs.intersection(live).difference(map(ref_of, self._objects))

@@ -42,8 +42,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     noted,
     remembered_by,
     suspects,
-    to_look_at,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept_secrets import differing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
     MigrationRehearsal,
 )
@@ -289,7 +289,8 @@ class ComponentRehearsal:
         same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
         if inventory.digest != component.digest and not same_release:
             if self.looks_at_changes_alone:
-                return "upgrade", to_look_at(inventory, component.objects, self._moved(inventory))
+                moved = self._moved(inventory)
+                return "upgrade", differing(self._scene.overlay, inventory, component.objects, moved)
             return "upgrade", component.objects
         if migrated:
             return "migrate", component.objects

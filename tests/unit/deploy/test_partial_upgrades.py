@@ -56,15 +56,20 @@ def data_of(someone: Deployer, name: str) -> Any:
     return found["data"]
 
 
+def secrets(value: str) -> tuple[Object, Object]:
+    """One that stays, and one with a value of its own in each version."""
+    return secret("stays", password="always"), secret("changed", password=value)
+
+
 @WAYS
 def test_what_has_changed_and_what_has_moved_is_written(way: dict[str, str]) -> None:
     someone = deployed(
-        app("2.9", deployment("kept"), secret("login"), config_map("moved", a="1"), config_map("old"))
+        app("2.9", deployment("kept"), *secrets("1"), config_map("moved", a="1"), config_map("old"))
     )
     edit(someone, "v1", "ConfigMap", "moved", {"data": {"a": "9"}})
     assert isinstance(someone.cluster, MemoryCluster)
     start = len(someone.cluster.requests)
-    after = app("2.10", deployment("kept"), secret("login"), config_map("moved", a="1"), config_map("new"))
+    after = app("2.10", deployment("kept"), *secrets("2"), config_map("moved", a="1"), config_map("new"))
     upgraded(someone, after, **way)
     assert {
         f"{one.verb} {one.ref.kind} {one.ref.name}"
@@ -74,10 +79,10 @@ def test_what_has_changed_and_what_has_moved_is_written(way: dict[str, str]) -> 
         "apply ConfigMap app",
         "apply ConfigMap moved",
         "apply ConfigMap new",
-        "apply Secret login",
+        "apply Secret changed",
         "delete ConfigMap old",
     }
-    assert len(read_inventories(someone.cluster)["app"].refs) == 5
+    assert len(read_inventories(someone.cluster)["app"].refs) == 6
     assert not someone.plan()["plan"]["needed"]
 
 
