@@ -105,6 +105,7 @@ MANAGED = ("metadata", "managedFields")
         (SECRET, changed(applied(), *MANAGED, 0, "fieldsV1", "f:data", "f:password", to=None)),
         (SECRET, changed(applied(), *MANAGED, 0, "fieldsV1", "f:data", "f:more", to={})),
         (SECRET, changed(applied(), *MANAGED, 1, "manager", to="kyma-lifecycle")),
+        (changed(SECRET, "unknown", to="x"), changed(applied(), *MANAGED, 0, "fieldsV1", to=None)),
     ],
 )
 def test_the_server_is_asked_where_an_apply_may_change_anything(secret: Object, live: Object) -> None:
