@@ -38,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     completed,
     entry_of,
     intended,
+    refreshed,
     remembered_by,
     suspects,
     with_made_anew,
@@ -151,6 +152,7 @@ class ComponentWork:
         self._inventory: Inventory | None = None
         self._answered: list[Applied] = []
         self._healthy: frozenset[Ref] = frozenset()
+        self._seen: Mapping[Ref, Object] = {}
 
     def run(self) -> ComponentOutcome:
         """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
@@ -334,6 +336,7 @@ class ComponentWork:
             watcher=place.watcher,
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
+        self._seen = result.seen
         if result.healthy:
             return
         if result.ended == "cancelled":
@@ -375,7 +378,10 @@ class ComponentWork:
                 write_inventory(self._place.cluster, inventory)
 
     def _complete(self) -> None:
-        """Note the component as deployed, with its objects as the server answered when they were applied."""
+        """Note the component as deployed, with its objects as controllers have left them by now.
+
+        What was not waited for is noted as the server answered when it was applied.
+        """
         if not self._place.recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
@@ -390,6 +396,7 @@ class ComponentWork:
             source=self._component.source,
             held=self._applied.held,
         )
+        inventory = refreshed(inventory, self._seen, self._place.policy.interactive_managers)
         write_inventory(self._place.cluster, with_finished(inventory, self._objects))
 
     def _happened(self, answer: Applied) -> str:

@@ -10,7 +10,7 @@ What is already current in the apply's answer costs no request. All waits of one
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
@@ -83,11 +83,13 @@ class WaitResult:
         ended: ``healthy``, ``failed`` (an object won't get there), ``deadline`` or ``cancelled``.
         unhealthy: what was not there yet at the end, failed ones first.
         trouble: why the cluster could not be watched lately, or empty.
+        seen: how each object was last seen that is there.
     """
 
     ended: str
     unhealthy: list[Unhealthy] = field(default_factory=list)
     trouble: str = ""
+    seen: Mapping[Ref, Object] = field(default_factory=dict)
 
     @property
     def healthy(self) -> bool:
@@ -317,7 +319,8 @@ def _wait(
                     tell(ward.ref, ward.health)
             ended = _ended([w.health for w in wards.values()], deadline, cancelled)
             if ended:
-                return WaitResult(ended, _unhealthy(wards), trouble)
+                seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
+                return WaitResult(ended, _unhealthy(wards), trouble, seen)
             if not follows:
                 _follow(watcher, wards, inbox)
                 follows = True

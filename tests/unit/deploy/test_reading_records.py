@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import finished, run, started
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, release
 
@@ -109,3 +110,14 @@ def test_inventories_are_found_by_their_component() -> None:
     assert list(read_inventories(cluster, ["tracing"])) == ["tracing"]
     assert sorted(read_inventories(cluster, ["tracing", "logging"])) == ["logging", "tracing"]
     assert sorted(read_inventories(cluster)) == [FOUNDATION, "logging", "tracing"]
+
+
+def test_what_a_wait_has_seen_is_noted_with_the_component_and_not_once_more_at_the_end() -> None:
+    someone = deployed()
+    someone.materials.given = kyma("2")
+    cluster = someone.cluster
+    assert isinstance(cluster, MemoryCluster)
+    cluster.requests.clear()
+    assert someone.deploy()["state"] == "succeeded"
+    writes = [one for one in cluster.requests if one.writes and one.ref.kind == "Inventory"]
+    assert [one.ref.name for one in writes] == ["logging"] * 2
