@@ -89,7 +89,7 @@ class WaitResult:
     ended: str
     unhealthy: list[Unhealthy] = field(default_factory=list)
     trouble: str = ""
-    seen: Mapping[Ref, Object] = field(default_factory=dict)
+    seen: Mapping[Ref, Object] = field(default_factory=dict, compare=False)
 
     @property
     def healthy(self) -> bool:
