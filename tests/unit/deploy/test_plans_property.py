@@ -213,6 +213,7 @@ class Life:
         self._world = World()
         self._at_first = manifests(self._cluster)
         self._deleted: set[str] = set()
+        self._pruned: set[str] = set()
         self._finished: dict[str, list[Object]] = {}
 
     def delete_by_hand(self, which: Iterable[int]) -> None:
@@ -254,6 +255,7 @@ class Life:
         assert not self._watchman.objections, self._watchman.objections
         assert self._others() == self._foreign
         self._assert_nothing_twice(planned, wanted, before, written)
+        self._pruned |= set(before) - set(after)
         states = someone.states() if planned["plan"]["needed"] else {}
         if ended.get("failed"):
             assert attempt.fault, ended["msg"]
@@ -292,7 +294,8 @@ class Life:
                 # What can't be changed is refused, deleted and made anew; what is gone is looked for,
                 # and what was made anew by a run that has failed.
                 most = 0 if one["action"] == "unchanged" else 4 if ref.startswith("Job ") else 1
-                most += ref in self._deleted
+                # Another component's inventory may still name what was pruned.
+                most += ref in self._deleted or (ref in self._pruned and ref not in before)
                 assert written.get(ref, 0) <= most, (name, ref)
 
     def _manifests(self) -> dict[str, Object]:
