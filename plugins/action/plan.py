@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import Direc
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import import_early
 
 # Every plan needs it, and so do the tasks that carry it out.
-import_early("plugin_utils._release.fingerprint")
+import_early("ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint")
 
 HOP_OPTIONS = ("release", "release_checksum", "release_version", "profile")
 """The options that the tasks of one hop need to find its release."""

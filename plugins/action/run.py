@@ -28,7 +28,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIF
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, import_early
 
 # A run has at least these two tasks, and the one between them needs most of it too.
-import_early("module_utils._deploy.tasks.started", "module_utils._deploy.tasks.finished")
+import_early(
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.started",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.finished",
+)
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
 LONGEST_WAIT = 10 * 365 * 24 * 3600.0

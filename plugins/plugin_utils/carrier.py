@@ -41,6 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_material
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import search_less_often
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import (
+    NEEDED_BY_ALL,
     has_libraries,
     import_early,
     with_own_python,
@@ -61,7 +62,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import (
 
 TaskVars = dict[str, Any]
 
-import_early()
+import_early(*NEEDED_BY_ALL)
 
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""

@@ -23,17 +23,16 @@ NEEDED_BY_ALL = (
 """What every task imports to reach a cluster."""
 
 
-def import_early(*more: str) -> None:
-    """Import what every task needs, where it can be had.
+def import_early(*names: str) -> None:
+    """Import modules that tasks need, where they can be had.
 
     Ansible's main process imports an action plugin before it forks a worker for each of its tasks: what is
     imported with it is imported once.
 
     Args:
-        more: names of modules of this collection which tasks of that plugin need, or those after it.
+        names: of modules which tasks of that plugin need, or those after it.
     """
-    own = (f"ansible_collections.kyma.lifecycle.plugins.{name}" for name in more)
-    for name in (*NEEDED_BY_ALL, *own):
+    for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
 

@@ -20,7 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, to_look_at
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import live_object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 SECRET = ("", "Secret")
@@ -40,18 +42,17 @@ def differing(
         moved: what others have written since.
     """
     unlike = to_look_at(inventory, objects, moved)
-    known = {entry.ref for entry in inventory.entries if entry.uid and not entry.dropped}
+    rest = {entry.ref for entry in inventory.entries if entry.uid and not entry.dropped} - moved
 
     def is_kept(secret: Object) -> bool:
-        ref = ref_of(secret)
         try:
-            live = cluster.get(secret["apiVersion"], ref.kind, ref.name, ref.namespace)
+            live = live_object(cluster, secret)
         except ClusterError:
             # Who looks at it closely tells why it can't be read.
             return False
         return live is not None and is_applied(secret, live)
 
-    secrets = [obj for obj in unlike if (ref := ref_of(obj))[:2] == SECRET and ref in known - moved]
+    secrets = [obj for obj in unlike if is_a(ref := ref_of(obj), SECRET) and ref in rest]
     kept = {ref_of(one) for one, same in zip(secrets, side_by_side(is_kept, secrets), strict=True) if same}
     return [obj for obj in unlike if ref_of(obj) not in kept]
 

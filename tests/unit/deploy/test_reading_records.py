@@ -48,6 +48,13 @@ def deployed() -> Deployer:
     return someone
 
 
+def upgrading() -> Deployer:
+    """The same, who now has the release in which one component is another one."""
+    someone = deployed()
+    someone.materials.given = kyma("2")
+    return someone
+
+
 def touch(someone: Deployer, component: str, **spec: str) -> None:
     """Write an inventory."""
     content = {"metadata": {"annotations": {"example.com/seen": "yes"}}, "spec": spec}
@@ -57,8 +64,7 @@ def touch(someone: Deployer, component: str, **spec: str) -> None:
 def test_a_run_begins_without_reading_the_inventories_that_its_plan_has_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    someone = deployed()
-    someone.materials.given = kyma("2")
+    someone = upgrading()
     planned = someone.plan()["plan"]
     asked = asked_by(started, monkeypatch)
     assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
@@ -68,8 +74,7 @@ def test_a_run_begins_without_reading_the_inventories_that_its_plan_has_read(
 def test_a_write_that_is_no_deployment_does_not_keep_a_run_from_beginning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    someone = deployed()
-    someone.materials.given = kyma("2")
+    someone = upgrading()
     planned = someone.plan()["plan"]
     touch(someone, "tracing")
     asked = asked_by(started, monkeypatch)
@@ -78,8 +83,7 @@ def test_a_write_that_is_no_deployment_does_not_keep_a_run_from_beginning(
 
 
 def test_a_component_that_was_deployed_since_the_plan_keeps_a_run_from_beginning() -> None:
-    someone = deployed()
-    someone.materials.given = kyma("2")
+    someone = upgrading()
     planned = someone.plan()["plan"]
     touch(someone, "tracing", digest="another")
     refused = someone.task(run.DEFINITION, state="started", plan=planned)
@@ -99,8 +103,7 @@ def test_at_its_end_a_run_reads_the_inventories_of_what_it_has_worked_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = asked_by(finished, monkeypatch)
-    someone = deployed()
-    someone.materials.given = kyma("2")
+    someone = upgrading()
     assert someone.deploy()["state"] == "succeeded"
     assert asked == [(FOUNDATION, "logging", "tracing"), ("logging",)]
 
@@ -113,8 +116,7 @@ def test_inventories_are_found_by_their_component() -> None:
 
 
 def test_what_a_wait_has_seen_is_noted_with_the_component_and_not_once_more_at_the_end() -> None:
-    someone = deployed()
-    someone.materials.given = kyma("2")
+    someone = upgrading()
     cluster = someone.cluster
     assert isinstance(cluster, MemoryCluster)
     cluster.requests.clear()
