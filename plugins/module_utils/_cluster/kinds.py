@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 
 NAMESPACE = ("", "Namespace")
+SECRET = ("", "Secret")
 CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 BUILT_IN = """

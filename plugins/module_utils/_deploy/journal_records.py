@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
     merge_patch_between,
     merge_patched,
@@ -51,7 +52,6 @@ GZIP = "gzip"
 LONGEST_UNPACKED = 8 << 20
 """Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
 _GZIP_HEADER = 16
-SECRET = ("", "Secret")
 
 
 class RunJournal(Journal):
@@ -236,7 +236,7 @@ def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:
 
 
 def _is_secret(entry: JournalEntry) -> bool:
-    return entry.ref[:2] == SECRET
+    return is_a(entry.ref, SECRET)
 
 
 def _owner(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,12 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_a
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, to_look_at
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.server_side_apply import live_object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
-SECRET = ("", "Secret")
 _NAMES = ("name", "namespace")
 _MAPS = ("labels", "annotations")
 

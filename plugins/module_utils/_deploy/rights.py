@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import always_current
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAME, NAMESPACE
@@ -171,7 +172,7 @@ def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right
 
 def journal_rights(ref: Ref) -> set[Right]:
     """What keeping what an object was, before a migration writes it, takes beside our own records."""
-    if ref[:2] != ("", "Secret"):
+    if not is_a(ref, SECRET):
         return set()
     # What a Secret was is kept in another one beside it.
     return {Right(verb, "", "secrets", ref.namespace) for verb in ("get", "create", "patch")}
