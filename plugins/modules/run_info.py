@@ -148,6 +148,7 @@ runs:
     components:
       description:
         - What came of each component that took part, as in the result of M(kyma.lifecycle.component).
+        - C(seen) is how many seconds the run had taken when all that was written of it was seen last.
         - Long texts and lists are cut, as the record stays small. C(left_out) tells of which lists.
       type: list
       elements: dict

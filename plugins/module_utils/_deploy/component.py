@@ -31,7 +31,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.finished_jobs import with_finished
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import CURRENT, Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import (
+    CURRENT,
+    Health,
+    always_current,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import FAILED as BROKEN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Inventory,
@@ -149,10 +153,12 @@ class ComponentWork:
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
+        self._read: Mapping[Ref, Object] = {}
         self._inventory: Inventory | None = None
         self._answered: list[Applied] = []
         self._healthy: frozenset[Ref] = frozenset()
         self._seen: Mapping[Ref, Object] = {}
+        self._watched = False
 
     def run(self) -> ComponentOutcome:
         """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
@@ -190,6 +196,7 @@ class ComponentWork:
             wide=tuple(ref.name for ref in self._applied.wide),
             component_version=self._component.entry.version or "",
             findings=tuple(news(self._applied.findings, self._known)),
+            watched=self._watched,
         )
 
     def _measured(self, phase: str, work: Callable[[], Answer]) -> Answer:
@@ -202,6 +209,8 @@ class ComponentWork:
     def _migrate(self, phase: Phase) -> None:
         outcomes = self._place.migrate(self._component.name, phase)
         self._migrations += outcomes
+        # They have worked, or looked around, since all was seen.
+        self._watched = self._watched and not outcomes
         fatal = [
             f"migration {one['id']}: {one['error'] or one['evidence']}"
             for one in outcomes
@@ -262,7 +271,7 @@ class ComponentWork:
         values. Of what is upgraded it is also what is to be another than it was.
         """
         component = self._component
-        live = read_metadata(self._place.cluster, [inventory])
+        live = read_metadata(self._place.cluster, [inventory], has_health)
         moved = suspects(inventory, live, self._place.policy)
         if not stands:
             self._objects = differing(self._place.cluster, inventory, component.objects, moved)
@@ -274,6 +283,7 @@ class ComponentWork:
             for entry in inventory.entries
             if entry.ref in left and not (entry.dropped or entry.finished)
         ]
+        self._read = live
 
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
@@ -333,10 +343,12 @@ class ComponentWork:
             cancelled=place.out_of_grace,
             on_change=self._tell,
             objects=[one.object for one in applied],
+            read=self._read,
             watcher=place.watcher,
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
         self._seen = result.seen
+        self._watched = result.watched and len(applied) == len(self._applied.applied)
         if result.healthy:
             return
         if result.ended == "cancelled":
@@ -407,6 +419,11 @@ class ComponentWork:
             return "nothing"
         same = known is not None and known.uid == now.uid
         return "created" if answer.created and not same else "changed"
+
+
+def has_health(api_version: str, kind: str) -> bool:
+    """Whether objects of a kind are to be read for their health; definitions are waited for before."""
+    return kind != CRD and not always_current(api_version, kind)
 
 
 def _listed(sentences: Sequence[str]) -> str:

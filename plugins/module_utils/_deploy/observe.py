@@ -138,8 +138,17 @@ def read_versions(cluster: Cluster) -> list[KeptPart]:
     return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
 
 
-def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
-    """The metadata of everything that inventories name and that is there: one request per kind."""
+def read_metadata(
+    cluster: Cluster, inventories: Iterable[Inventory], in_full: Callable[[str, str], bool] = lambda *_: False
+) -> dict[Ref, Object]:
+    """The metadata of everything that inventories name and that is there: one request per kind.
+
+    Args:
+        cluster: live or an overlay.
+        inventories: what names it.
+        in_full: tells of which kinds (apiVersion, kind) whole objects are wanted. These may be large, so only
+            the namespaces are read that are named, with one request each.
+    """
     inventories = list(inventories)
     one_version: dict[tuple[str, str], str] = {}
     for api_version, kind in kinds_of(inventories):
@@ -148,13 +157,22 @@ def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Re
         if key not in one_version or cluster.resource(one_version[key], kind) is None:
             one_version[key] = api_version
 
-    def read(kind: tuple[str, str]) -> list[Object]:
-        api_version, name = kind
-        return cluster.list(api_version, name, metadata_only=True).items
-
-    kinds = [(api_version, kind) for (_group, kind), api_version in one_version.items()]
     named = {entry.ref for inventory in inventories for entry in inventory.entries}
-    found = (obj for items in side_by_side(read, kinds) for obj in items)
+    namespaces: dict[tuple[str, str], set[str]] = {}
+    for ref in named:
+        namespaces.setdefault((ref.group, ref.kind), set()).add(ref.namespace)
+    places = [
+        (api_version, kind, namespace)
+        for (group, kind), api_version in one_version.items()
+        for namespace in (sorted(namespaces[group, kind]) if in_full(api_version, kind) else [""])
+    ]
+
+    def read(place: tuple[str, str, str]) -> list[Object]:
+        api_version, kind, namespace = place
+        whole = in_full(api_version, kind)
+        return cluster.list(api_version, kind, namespace or None, metadata_only=not whole).items
+
+    found = (obj for items in side_by_side(read, places) for obj in items)
     return {ref: obj for obj in found if (ref := ref_of(obj)) in named}
 
 

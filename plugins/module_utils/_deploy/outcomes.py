@@ -48,6 +48,7 @@ class ComponentOutcome:
         wide: names of definitions that have more versions than the release's, until the run is over.
         component_version: the component's own version, or empty.
         findings: what others have done to its objects and was not told before.
+        watched: whether what was written is noted as it stood just now, and not as it was answered.
     """
 
     name: str
@@ -65,6 +66,7 @@ class ComponentOutcome:
     wide: tuple[str, ...] = ()
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
+    watched: bool = False
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result and in the run's record."""

@@ -84,12 +84,14 @@ class WaitResult:
         unhealthy: what was not there yet at the end, failed ones first.
         trouble: why the cluster could not be watched lately, or empty.
         seen: how each object was last seen that is there.
+        watched: whether all that was written was watched to the end: it stands as ``seen`` says.
     """
 
     ended: str
     unhealthy: list[Unhealthy] = field(default_factory=list)
     trouble: str = ""
     seen: Mapping[Ref, Object] = field(default_factory=dict, compare=False)
+    watched: bool = field(default=False, compare=False)
 
     @property
     def healthy(self) -> bool:
@@ -105,6 +107,7 @@ def wait_until_healthy(
     cancelled: Callable[[], bool],
     on_change: OnChange | None = None,
     objects: Sequence[Object] | None = None,
+    read: Mapping[Ref, Object] | None = None,
     watcher: Watcher | None = None,
 ) -> WaitResult:
     """Wait until all objects are current at the same time, or until one of them has failed.
@@ -117,6 +120,7 @@ def wait_until_healthy(
         on_change: told, on the caller's thread, how each object that was not current at first stands,
             and each change of that.
         objects: the answers of the applies. An object that is current in its answer is not read again.
+        read: others as they were just read, in full where their health stands in them, to the same effect.
         watcher: what to share with other waits on this cluster.
 
     Raises:
@@ -124,6 +128,7 @@ def wait_until_healthy(
     """
     watcher = watcher or Watcher(cluster)
     answers = {ref_of(o): o for o in objects or ()}
+    read = read or {}
 
     def judge(obj: Object | None) -> Health:
         if obj is None:
@@ -142,10 +147,11 @@ def wait_until_healthy(
     for api_version, ref in refs:
         answer = answers.get(ref)
         if answer is not None:
-            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue)
+            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, answered=True)
         elif not always_current(api_version, ref.kind):
+            found = read.get(ref)
             unread = progressing("NotReadYet", "it was not read yet")
-            wards[ref] = _Ward(api_version, ref, judge, unread, None, epilogue)
+            wards[ref] = _Ward(api_version, ref, judge, judge(found) if found else unread, found, epilogue)
     return _wait(watcher, wards, deadline, cancelled, on_change)
 
 
@@ -251,7 +257,10 @@ def _is_served(cluster: Cluster, crd: Object) -> bool:
 
 @dataclass
 class _Ward:
-    """One object that is waited for: what was last known of it, and since when it is in that state."""
+    """One object that is waited for: what was last known of it, and since when it is in that state.
+
+    ``answered`` says that it was known first from an answer to a write, before which nothing is to be seen.
+    """
 
     api_version: str
     ref: Ref
@@ -259,6 +268,7 @@ class _Ward:
     health: Health
     object: Object | None
     epilogue: Epilogue | None = None
+    answered: bool = False
     version: int = 0
     since: float = field(default_factory=time.monotonic)
 
@@ -311,7 +321,7 @@ def _wait(
         if ward.health.state != CURRENT:
             tell(ward.ref, ward.health)
     try:
-        follows = False
+        followed: set[Place] | None = None
         while True:
             now = time.monotonic()
             for ward in wards.values():
@@ -320,10 +330,10 @@ def _wait(
             ended = _ended([w.health for w in wards.values()], deadline, cancelled)
             if ended:
                 seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
-                return WaitResult(ended, _unhealthy(wards), trouble, seen)
-            if not follows:
-                _follow(watcher, wards, inbox)
-                follows = True
+                written = {place_of(w.api_version, w.ref) for w in wards.values() if w.answered}
+                return WaitResult(ended, _unhealthy(wards), trouble, seen, written <= (followed or set()))
+            if followed is None:
+                followed = _follow(watcher, wards, inbox)
             soonest = min(w.patience_ends() for w in wards.values())
             for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
                 if isinstance(news, Trouble):
@@ -343,13 +353,20 @@ def _tell_nobody(_ref: Ref, _found: Health) -> None:
     pass
 
 
-def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox) -> None:
+def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox) -> set[Place]:
+    """Follow what is where anything is waited for; answers with these places."""
+    followed = set()
     places: dict[Place, list[_Ward]] = {}
     for ward in wards.values():
         places.setdefault(place_of(ward.api_version, ward.ref), []).append(ward)
     for place, there in places.items():
-        if any(w.health.state != CURRENT for w in there):
-            watcher.follow(place, [w.ref for w in there], inbox)
+        waited_for = [w for w in there if w.health.state != CURRENT]
+        if waited_for:
+            known = all(w.answered for w in waited_for)
+            since = min(w.version for w in there if w.answered) if known else 0
+            watcher.follow(place, [w.ref for w in there], inbox, since)
+            followed.add(place)
+    return followed
 
 
 def _news(inbox: Inbox, seconds: float) -> list[News]:

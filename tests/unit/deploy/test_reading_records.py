@@ -15,6 +15,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import finished, run, started
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    not_needed,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, release
@@ -102,10 +109,45 @@ def test_the_first_run_on_a_cluster_reads_what_there_is(monkeypatch: pytest.Monk
 def test_at_its_end_a_run_reads_the_inventories_of_what_it_has_worked_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(finished, "JUST_NOW", 0.0)
     asked = asked_by(finished, monkeypatch)
     someone = upgrading()
     assert someone.deploy()["state"] == "succeeded"
     assert asked == [(FOUNDATION, "logging", "tracing"), ("logging",)]
+
+
+def test_at_its_end_a_run_does_not_look_again_at_what_was_watched_until_just_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(finished, "JUST_NOW", 60.0)
+    asked = asked_by(finished, monkeypatch)
+    someone = upgrading()
+    assert someone.deploy()["state"] == "succeeded"
+    # What is well by being there is not watched: of it the server's answers are all that is known.
+    assert asked == [(FOUNDATION, "tracing")]
+    assert someone.record()["status"]["components"]["logging"]["seen"] > 0
+
+
+def test_at_its_end_a_run_looks_again_at_what_a_migration_may_have_changed_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Looks(Migration):
+        """Looks around after a component."""
+
+        component = "logging"
+        phase = Phase.POST
+        keep = "for tests"
+
+        def check(self, _ctx: Context) -> Verdict:
+            return not_needed("all is well")
+
+        def run(self, ctx: Context) -> None:
+            raise AssertionError(ctx)
+
+    monkeypatch.setattr(finished, "JUST_NOW", 60.0)
+    asked = asked_by(finished, monkeypatch)
+    assert deployer(kyma(), Looks).deploy()["state"] == "succeeded"
+    assert asked == [(FOUNDATION, "logging", "tracing")]
 
 
 def test_inventories_are_found_by_their_component() -> None:

@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import seconds_since_start
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
@@ -278,7 +279,10 @@ class _Deployment:
     def _note(self, outcome: ComponentOutcome) -> None:
         if not self._run:
             return
-        status: dict[str, Any] = {"components": {outcome.name: outcome.as_result()}}
+        told = outcome.as_result()
+        if outcome.watched:
+            told["seen"] = round(seconds_since_start(self._spec), 3)
+        status: dict[str, Any] = {"components": {outcome.name: told}}
         if outcome.migrations:
             status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
         if self._migrating.cancel_reasons:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,6 +43,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
+JUST_NOW = 1.0
+"""Seconds for which a component that was watched to its end need not be looked at once more."""
+
 
 def finished(task: Task) -> Result:
     """End the record of a run, and give its lease back; what has ended stays as it is.
@@ -70,7 +74,7 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     message = "; ".join(failures)[:LONGEST_MESSAGE]
     if not ended_before:
-        _note_as_they_are_now(cluster, status, task.params["interactive_managers"])
+        _note_as_they_are_now(cluster, _unseen(status, seconds), task.params["interactive_managers"])
         done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
         # First the record: killed after it, the next run has little to do. Killed after the installation,
         # there would be nothing to do, and so no run that ends this one's record.
@@ -127,10 +131,20 @@ def _what_of(spec: Mapping[str, Any]) -> str:
     return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
 
 
-def _note_as_they_are_now(cluster: Cluster, status: Mapping[str, Any], interactive: Sequence[str]) -> None:
-    """Look at everything once more: controllers have written to it since it was applied."""
-    worked_on = [n for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED]
-    inventories = list(read_inventories(cluster, worked_on).values()) if worked_on else []
+def _unseen(status: Mapping[str, Any], now: float) -> list[str]:
+    """The components that were deployed, and may have been written to since they were noted.
+
+    Args:
+        status: of the run's record.
+        now: seconds after the run's start.
+    """
+    deployed = {n: e for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
+    return [name for name, entry in deployed.items() if now - entry.get("seen", -math.inf) > JUST_NOW]
+
+
+def _note_as_they_are_now(cluster: Cluster, components: Sequence[str], interactive: Sequence[str]) -> None:
+    """Look at components once more: controllers have written to their objects since these were applied."""
+    inventories = list(read_inventories(cluster, components).values()) if components else []
     live = read_metadata(cluster, inventories)
     fresh = [(before, refreshed(before, live, interactive)) for before in inventories]
     side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])
