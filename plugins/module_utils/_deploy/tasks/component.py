@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     NAMESPACE,
@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     defined_kinds,
     is_a,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
@@ -86,6 +87,7 @@ class _Deployment:
         task: Task,
         record: Mapping[str, Any],
         inventories: Mapping[str, Inventory],
+        autoscaled: frozenset[Target],
         reminder: Reminder,
     ) -> None:
         params = task.params
@@ -127,7 +129,7 @@ class _Deployment:
             namespaces=self._namespaces(),
             standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
             partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
-            autoscaled=self._desired.autoscaled | read_autoscaled(task.cluster),
+            autoscaled=self._desired.autoscaled | autoscaled,
             applied=self._note_applied,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
@@ -316,30 +318,41 @@ def component(task: Task) -> Result:
 
 
 def _deployed(task: Task) -> Result:
-    if not task.params["run"]:
+    run = task.params["run"]
+    if not run:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 
         name = f"component-{new_run_name()}"
-        return with_own_lease(
-            task, name, lambda leased: _deployed_under_lease(leased, {}, read_inventories(leased.cluster))
-        )
+        return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}, *_known(leased)))
     # The fingerprint, which is asked for from here on, is read just as long.
-    record, inventories, _fingerprint = all_at_once(
-        lambda: read_run(task.cluster, task.params["run"]),
-        lambda: read_inventories(task.cluster),
-        task.materials.fingerprint,
+    record, known, _fingerprint = all_at_once(
+        lambda: read_run(task.cluster, run), lambda: _known(task), task.materials.fingerprint
     )
     hold_to_plan(task, record)
     hold_to_planned_code(task, record)
     with at_work(task, record) as working_task:
-        return _deployed_under_lease(working_task, record, inventories)
+        return _deployed_under_lease(working_task, record, *known)
+
+
+class _Known(NamedTuple):
+    """What the cluster remembers of all components, and what its own autoscalers target."""
+
+    inventories: Mapping[str, Inventory]
+    autoscaled: frozenset[Target]
+
+
+def _known(task: Task) -> _Known:
+    return _Known(*all_at_once(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster)))
 
 
 def _deployed_under_lease(
-    task: Task, record: Mapping[str, Any], inventories: Mapping[str, Inventory]
+    task: Task,
+    record: Mapping[str, Any],
+    inventories: Mapping[str, Inventory],
+    autoscaled: frozenset[Target],
 ) -> Result:
     with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, record, inventories, reminder)
+        deployment = _Deployment(task, record, inventories, autoscaled, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
         warnings = end_if_stopped(task, task.params["run"] or "", cancelled_by)
