@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
+    Page,
     Ref,
     ref_of,
 )
@@ -49,7 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept_secrets import differing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import look_for_makers
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_metadata
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_live
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
@@ -153,7 +154,7 @@ class ComponentWork:
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
-        self._read: Mapping[Ref, Object] = {}
+        self._pages: Mapping[tuple[str, str, str], Page] = {}
         self._inventory: Inventory | None = None
         self._answered: list[Applied] = []
         self._healthy: frozenset[Ref] = frozenset()
@@ -271,7 +272,7 @@ class ComponentWork:
         values. Of what is upgraded it is also what is to be another than it was.
         """
         component = self._component
-        live = read_metadata(self._place.cluster, [inventory], has_health)
+        live, self._pages = read_live(self._place.cluster, [inventory], has_health)
         moved = suspects(inventory, live, self._place.policy)
         if not stands:
             self._objects = differing(self._place.cluster, inventory, component.objects, moved)
@@ -283,7 +284,6 @@ class ComponentWork:
             for entry in inventory.entries
             if entry.ref in left and not (entry.dropped or entry.finished)
         ]
-        self._read = live
 
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
@@ -343,7 +343,7 @@ class ComponentWork:
             cancelled=place.out_of_grace,
             on_change=self._tell,
             objects=[one.object for one in applied],
-            read=self._read,
+            pages=self._pages,
             watcher=place.watcher,
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}

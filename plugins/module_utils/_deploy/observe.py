@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
+    Page,
     Ref,
     group_of,
     ref_of,
@@ -138,10 +139,27 @@ def read_versions(cluster: Cluster) -> list[KeptPart]:
     return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
 
 
-def read_metadata(
-    cluster: Cluster, inventories: Iterable[Inventory], in_full: Callable[[str, str], bool] = lambda *_: False
-) -> dict[Ref, Object]:
-    """The metadata of everything that inventories name and that is there: one request per kind.
+class Live(NamedTuple):
+    """What there is of what inventories name.
+
+    Attributes:
+        objects: its metadata at least, by what names it.
+        pages: the lists of whole objects that were read for it, by apiVersion, kind and namespace.
+    """
+
+    objects: dict[Ref, Object]
+    pages: dict[tuple[str, str, str], Page]
+
+
+def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
+    """The metadata of everything that inventories name and that is there: one request per kind."""
+    return read_live(cluster, inventories, lambda _api_version, _kind: False).objects
+
+
+def read_live(
+    cluster: Cluster, inventories: Iterable[Inventory], in_full: Callable[[str, str], bool]
+) -> Live:
+    """The same, with whole objects of some kinds.
 
     Args:
         cluster: live or an overlay.
@@ -161,19 +179,25 @@ def read_metadata(
     namespaces: dict[tuple[str, str], set[str]] = {}
     for ref in named:
         namespaces.setdefault((ref.group, ref.kind), set()).add(ref.namespace)
-    places = [
+    kinds = [(api_version, kind) for (_group, kind), api_version in one_version.items()]
+    whole = [
         (api_version, kind, namespace)
-        for (group, kind), api_version in one_version.items()
-        for namespace in (sorted(namespaces[group, kind]) if in_full(api_version, kind) else [""])
+        for api_version, kind in kinds
+        if in_full(api_version, kind)
+        for namespace in sorted(namespaces[group_of(api_version), kind])
     ]
+    rest = [kind for kind in kinds if not in_full(*kind)]
 
-    def read(place: tuple[str, str, str]) -> list[Object]:
-        api_version, kind, namespace = place
-        whole = in_full(api_version, kind)
-        return cluster.list(api_version, kind, namespace or None, metadata_only=not whole).items
+    def read(place: tuple[str, ...]) -> Page:
+        api_version, kind, *namespace = place
+        if namespace:
+            return cluster.list(api_version, kind, namespace[0] or None)
+        return cluster.list(api_version, kind, metadata_only=True)
 
-    found = (obj for items in side_by_side(read, places) for obj in items)
-    return {ref: obj for obj in found if (ref := ref_of(obj)) in named}
+    pages = side_by_side(read, [*whole, *rest])
+    found = (obj for page in pages for obj in page.items)
+    objects = {ref: obj for obj in found if (ref := ref_of(obj)) in named}
+    return Live(objects, dict(zip(whole, pages, strict=False)))
 
 
 def read_autoscaled(cluster: Cluster) -> frozenset[Target]:

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
+    Page,
     Ref,
     ref_of,
 )
@@ -59,7 +60,11 @@ SERVED_POLL_SECONDS = 0.1
 NOT_SERVED_LOOK_SECONDS = 2.0
 """After how long a CRD whose kind is not served is looked at for the reason."""
 
+NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
+
 OnChange = Callable[[Ref, Health], None]
+Pages: TypeAlias = Mapping[tuple[str, str, str], Page]
+"""Lists by what they cover: apiVersion, kind and namespace."""
 Judge: TypeAlias = "Callable[[Object | None], Health]"
 Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
 """Tells how an object has ended that is gone, from how it was last seen; None where that is no end."""
@@ -107,7 +112,7 @@ def wait_until_healthy(
     cancelled: Callable[[], bool],
     on_change: OnChange | None = None,
     objects: Sequence[Object] | None = None,
-    read: Mapping[Ref, Object] | None = None,
+    pages: Pages | None = None,
     watcher: Watcher | None = None,
 ) -> WaitResult:
     """Wait until all objects are current at the same time, or until one of them has failed.
@@ -120,7 +125,8 @@ def wait_until_healthy(
         on_change: told, on the caller's thread, how each object that was not current at first stands,
             and each change of that.
         objects: the answers of the applies. An object that is current in its answer is not read again.
-        read: others as they were just read, in full where their health stands in them, to the same effect.
+        pages: what was listed before the applies, whole: it is not listed again, but watched from there on
+            for as long as anything is waited for.
         watcher: what to share with other waits on this cluster.
 
     Raises:
@@ -128,7 +134,8 @@ def wait_until_healthy(
     """
     watcher = watcher or Watcher(cluster)
     answers = {ref_of(o): o for o in objects or ()}
-    read = read or {}
+    pages = pages or {}
+    listed = {ref_of(o): (o, page) for page in pages.values() for o in page.items}
 
     def judge(obj: Object | None) -> Health:
         if obj is None:
@@ -147,12 +154,12 @@ def wait_until_healthy(
     for api_version, ref in refs:
         answer = answers.get(ref)
         if answer is not None:
-            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, answered=True)
+            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, written=True)
         elif not always_current(api_version, ref.kind):
-            found = read.get(ref)
-            unread = progressing("NotReadYet", "it was not read yet")
-            wards[ref] = _Ward(api_version, ref, judge, judge(found) if found else unread, found, epilogue)
-    return _wait(watcher, wards, deadline, cancelled, on_change)
+            wards[ref] = ward = _Ward(api_version, ref, judge, NOT_READ_YET, None, epilogue)
+            if ref in listed:
+                ward.begin_with(*listed[ref])
+    return _wait(watcher, wards, deadline, cancelled, on_change, pages)
 
 
 def wait_until_gone(
@@ -181,7 +188,7 @@ def wait_until_gone(
         if obj is not None:
             judge = _judge_of_absence(one["metadata"].get("uid"))
             wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
-    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change)
+    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change, {})
 
 
 def _judge_of_absence(uid: str | None) -> Judge:
@@ -259,7 +266,7 @@ def _is_served(cluster: Cluster, crd: Object) -> bool:
 class _Ward:
     """One object that is waited for: what was last known of it, and since when it is in that state.
 
-    ``answered`` says that it was known first from an answer to a write, before which nothing is to be seen.
+    ``written`` says that it was known first from the answer to a write.
     """
 
     api_version: str
@@ -268,13 +275,18 @@ class _Ward:
     health: Health
     object: Object | None
     epilogue: Epilogue | None = None
-    answered: bool = False
+    written: bool = False
     version: int = 0
     since: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         if self.object is not None:
             self.version = version_of(self.object["metadata"].get("resourceVersion"))
+
+    def begin_with(self, obj: Object, page: Page) -> None:
+        """Take note of how the object stood when it was listed, before anybody is told anything."""
+        self.object, self.version = obj, version_of(page.resource_version)
+        self.health = self.judge(obj)
 
     def see(self, sighting: Sighting) -> bool:
         """Take note of a sighting; whether that changes the object's health. Old news is left alone."""
@@ -313,6 +325,7 @@ def _wait(
     deadline: float,
     cancelled: Callable[[], bool],
     on_change: OnChange | None,
+    pages: Pages,
 ) -> WaitResult:
     tell = on_change or _tell_nobody
     inbox: Inbox = SimpleQueue()
@@ -330,10 +343,10 @@ def _wait(
             ended = _ended([w.health for w in wards.values()], deadline, cancelled)
             if ended:
                 seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
-                written = {place_of(w.api_version, w.ref) for w in wards.values() if w.answered}
+                written = {place_of(w.api_version, w.ref) for w in wards.values() if w.written}
                 return WaitResult(ended, _unhealthy(wards), trouble, seen, written <= (followed or set()))
             if followed is None:
-                followed = _follow(watcher, wards, inbox)
+                followed = _follow(watcher, wards, inbox, pages)
             soonest = min(w.patience_ends() for w in wards.values())
             for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
                 if isinstance(news, Trouble):
@@ -353,18 +366,19 @@ def _tell_nobody(_ref: Ref, _found: Health) -> None:
     pass
 
 
-def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox) -> set[Place]:
-    """Follow what is where anything is waited for; answers with these places."""
+def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Pages) -> set[Place]:
+    """Follow what is not current, and what we have left alone: the work on the rest may change how it is.
+
+    Returns:
+        The places where everything is followed now.
+    """
     followed = set()
     places: dict[Place, list[_Ward]] = {}
     for ward in wards.values():
         places.setdefault(place_of(ward.api_version, ward.ref), []).append(ward)
     for place, there in places.items():
-        waited_for = [w for w in there if w.health.state != CURRENT]
-        if waited_for:
-            known = all(w.answered for w in waited_for)
-            since = min(w.version for w in there if w.answered) if known else 0
-            watcher.follow(place, [w.ref for w in there], inbox, since)
+        if any(w.health.state != CURRENT or not w.written for w in there):
+            watcher.follow(place, [w.ref for w in there], inbox, pages.get(place))
             followed.add(place)
     return followed
 

@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Cluster,
     Event,
     Object,
+    Page,
     Ref,
     ref_of,
 )
@@ -72,11 +73,9 @@ def version_of(resource_version: str | None) -> int:
 
 
 class Watcher:
-    """Lets any number of threads follow objects, for one watch per kind and namespace, and mostly no list.
+    """Lets any number of threads follow objects, for one list and one watch per kind and namespace.
 
-    Where it is known how all stood that are followed, a watch begins there, and nothing is listed. Whoever
-    comes later and has to see more gets a second watch, which begins with a list, and is shared from then on.
-
+    A list that somebody has made before will do.
     A watch goes on for :data:`WATCH_SECONDS` at most after its last follower has left. Threads are daemons.
     """
 
@@ -84,26 +83,33 @@ class Watcher:
         self.cluster = cluster
         self._watch_seconds = watch_seconds
         self._lock = threading.Lock()
-        self._feeds: dict[tuple[Place, bool], _Feed] = {}
+        self._feeds: dict[Place, _Feed] = {}
         self._storage_classes: dict[str, Object | None] = {}
 
-    def follow(self, place: Place, refs: Iterable[Ref], inbox: Inbox, since: int = 0) -> None:
+    def follow(self, place: Place, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
         """Put every sighting of ``refs`` into ``inbox``, beginning with how they were last seen.
 
         Args:
             place: where they are.
             refs: whom to follow.
             inbox: gets the sightings.
-            since: the version from which on they are to be seen; 0 where it is not known how they stand.
+            page: what there was a short time ago, all of it; where it is not given, it is listed if need be.
         """
         with self._lock:
-            feed = self._feed(place, since)
+            feed = self._feeds.get(place)
+            if feed is None:
+                feed = self._feeds[place] = _Feed(place)
+                if page:
+                    feed.take(page)
+                thread = threading.Thread(
+                    target=self._run, args=(feed,), daemon=True, name=f"watch {place.kind} {place.namespace}"
+                )
+                thread.start()
             wanted = frozenset(refs)
             feed.followers.append(_Follower(wanted, inbox))
-            for ref in wanted:
-                seen = feed.latest.get(ref)
-                if seen or feed.listed:
-                    inbox.put(seen or Sighting(ref, None, feed.listed))
+            if feed.listed:
+                for ref in wanted:
+                    inbox.put(feed.latest.get(ref) or Sighting(ref, None, feed.listed))
 
     def leave(self, inbox: Inbox) -> None:
         """Put nothing into ``inbox`` any longer."""
@@ -119,18 +125,6 @@ class Watcher:
             except ClusterError:
                 return None
         return self._storage_classes[name]
-
-    def _feed(self, place: Place, since: int) -> _Feed:
-        """What shows a place from a version on: one that began with a list, or, if need be, not later."""
-        found = self._feeds.get((place, True)) or self._feeds.get((place, False))
-        if found and found.begin <= since:
-            return found
-        # Two at most, however many follow: whom the first has begun too late for may share the other.
-        feed = _Feed(place, 0 if found else since)
-        self._feeds[feed.key] = feed
-        name = f"watch {place.kind} {place.namespace}"
-        threading.Thread(target=self._run, args=(feed,), daemon=True, name=name).start()
-        return feed
 
     def _run(self, feed: _Feed) -> None:
         pause = FIRST_PAUSE
@@ -156,8 +150,7 @@ class Watcher:
     def _watch(self, feed: _Feed) -> None:
         api_version, kind, namespace = feed.place
         if not feed.position:
-            page = self.cluster.list(api_version, kind, namespace or None)
-            self._take_list(feed, page.items, page.resource_version)
+            self._take_list(feed, self.cluster.list(api_version, kind, namespace or None))
             if not feed.position:
                 return
         for event in self.cluster.watch(
@@ -170,14 +163,12 @@ class Watcher:
             if not self._take_event(feed, event):
                 return
 
-    def _take_list(self, feed: _Feed, items: list[Object], resource_version: str) -> None:
-        listed = version_of(resource_version)
+    def _take_list(self, feed: _Feed, page: Page) -> None:
         with self._lock:
-            feed.position, feed.listed = resource_version, listed
-            feed.latest = {ref_of(o): sighting(o) for o in items}
+            feed.take(page)
             for follower in feed.followers:
                 for ref in follower.refs:
-                    follower.inbox.put(feed.latest.get(ref) or Sighting(ref, None, listed))
+                    follower.inbox.put(feed.latest.get(ref) or Sighting(ref, None, feed.listed))
 
     def _take_event(self, feed: _Feed, event: Event) -> bool:
         seen = sighting(event.object, gone=event.type == "DELETED")
@@ -195,12 +186,12 @@ class Watcher:
                 follower.inbox.put(trouble)
             if trouble.final:
                 # Whoever comes later has to begin anew: here nobody would tell them anything.
-                self._feeds.pop(feed.key, None)
+                self._feeds.pop(feed.place, None)
 
     def _is_followed(self, feed: _Feed) -> bool:
         with self._lock:
             if not feed.followers:
-                self._feeds.pop(feed.key, None)
+                self._feeds.pop(feed.place, None)
             return bool(feed.followers)
 
 
@@ -212,36 +203,18 @@ class _Follower:
 
 @dataclass
 class _Feed:
-    """What one watch has shown so far.
-
-    Attributes:
-        place: what it covers.
-        begin: the version that it begins after; 0 where it begins with a list.
-        position: the version that it has come to; empty where a list comes next.
-        listed: the version of its last list, where there was one: then everything was shown that was there.
-        latest: how each object was shown last.
-        followers: who gets it.
-    """
+    """What one watch has shown so far: everything that was there at ``listed``, and every event since."""
 
     place: Place
-    begin: int
     position: str = ""
     listed: int = 0
     latest: dict[Ref, Sighting] = field(default_factory=dict)
     followers: list[_Follower] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.position = str(self.begin) if self.begin else ""
-
-    @property
-    def lists(self) -> bool:
-        """Whether it begins with a list."""
-        return not self.begin
-
-    @property
-    def key(self) -> tuple[Place, bool]:
-        """Under which a watcher has it."""
-        return self.place, self.lists
+    def take(self, page: Page) -> None:
+        """Begin anew with what a list has shown."""
+        self.position, self.listed = page.resource_version, version_of(page.resource_version)
+        self.latest = {ref_of(o): sighting(o) for o in page.items}
 
 
 def sighting(obj: Object, *, gone: bool = False) -> Sighting:
