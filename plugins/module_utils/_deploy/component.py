@@ -210,8 +210,6 @@ class ComponentWork:
     def _migrate(self, phase: Phase) -> None:
         outcomes = self._place.migrate(self._component.name, phase)
         self._migrations += outcomes
-        # They have worked, or looked around, since all was seen.
-        self._watched = self._watched and not outcomes
         fatal = [
             f"migration {one['id']}: {one['error'] or one['evidence']}"
             for one in outcomes

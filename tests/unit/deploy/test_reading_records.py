@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Migration,
     Phase,
     Verdict,
+    needed,
     not_needed,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
@@ -27,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, release
 
 ALL = "all"
+NAMESPACE = "kyma-system"
 Asked = list[tuple[str, ...] | str]
 
 
@@ -128,26 +130,27 @@ def test_at_its_end_a_run_does_not_look_again_at_what_was_watched_until_just_now
     assert someone.record()["status"]["components"]["logging"]["seen"] > 0
 
 
-def test_at_its_end_a_run_looks_again_at_what_a_migration_may_have_changed_since(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Looks(Migration):
-        """Looks around after a component."""
+@pytest.mark.parametrize("component", ["logging", "global"])
+def test_what_a_migration_after_has_changed_just_now_is_not_taken_for_drift(component: str) -> None:
+    class Hurries(Migration):
+        """Lets the pods of a Deployment count as soon as they are ready."""
 
-        component = "logging"
         phase = Phase.POST
         keep = "for tests"
 
-        def check(self, _ctx: Context) -> Verdict:
-            return not_needed("all is well")
+        def check(self, ctx: Context) -> Verdict:
+            live = ctx.cluster.get("apps/v1", "Deployment", "logging", NAMESPACE)
+            waits = live is not None and "minReadySeconds" in live["spec"]
+            return needed("they wait") if waits else not_needed("they count at once")
 
         def run(self, ctx: Context) -> None:
-            raise AssertionError(ctx)
+            at_once = {"spec": {"minReadySeconds": None}}
+            ctx.cluster.patch("apps/v1", "Deployment", "logging", NAMESPACE, at_once)
 
-    monkeypatch.setattr(finished, "JUST_NOW", 60.0)
-    asked = asked_by(finished, monkeypatch)
-    assert deployer(kyma(), Looks).deploy()["state"] == "succeeded"
-    assert asked == [(FOUNDATION, "logging", "tracing")]
+    Hurries.component = component
+    someone = deployer(release("2.9", {"logging": [deployment("logging", minReadySeconds=5)]}), Hurries)
+    assert someone.deploy()["state"] == "succeeded"
+    assert not someone.deploy()["plan"]["needed"]
 
 
 def test_inventories_are_found_by_their_component() -> None:

@@ -139,6 +139,9 @@ def _unseen(status: Mapping[str, Any], now: float) -> list[str]:
         now: seconds after the run's start.
     """
     deployed = {n: e for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
+    if status.get("migrations"):
+        # They may have worked on anything since.
+        return list(deployed)
     return [name for name, entry in deployed.items() if now - entry.get("seen", -math.inf) > JUST_NOW]
 
 
