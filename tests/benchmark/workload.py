@@ -20,8 +20,6 @@ COMPONENT = "tracing"
 """The component that is changed: two Deployments among some twenty objects, as most components have."""
 PROFILE = "production"
 MARK = "bench.example/revision"
-TWINS = "twins"
-"""The namespace of what is rolled out beside the release."""
 
 _CLUSTER_WIDE = {
     *("APIService", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "Namespace"),
@@ -37,7 +35,7 @@ class Workload:
         before: a file with the namespaces and CRDs.
         rest: a file with all other objects.
         everything: a file with both.
-        rollout: a file with the twins of what the change concerns, in a namespace of their own.
+        rollout: a file with what the change concerns.
         charts: the components as charts, in their order.
         count: how many objects there are, the namespaces left out.
     """
@@ -71,7 +69,7 @@ class Workload:
         _write(self.rest, rest)
         _write(self.everything, [*before, *rest])
         changing = [m for m in manifests if is_changing(m)]
-        _write(self.rollout, [twin(placed(mended(m.object), m.namespace, wide)) for m in changing])
+        _write(self.rollout, [placed(mended(m.object), m.namespace, wide) for m in changing])
         for component in dict.fromkeys(m.component for m in manifests if m.component):
             if everything or component == COMPONENT:
                 self._write_component(component, [m for m in manifests if m.component == component])
@@ -105,15 +103,6 @@ def namespaces(manifests: Iterable[Manifest]) -> list[Object]:
 def is_changing(manifest: Manifest) -> bool:
     """Whether this is one of the objects that are changed."""
     return manifest.component == COMPONENT and manifest.object["kind"] == "Deployment"
-
-
-def twin(deployment: Object) -> Object:
-    """The same Deployment in another namespace, where its pods need no account that isn't there."""
-    made = copy.deepcopy(deployment)
-    made["metadata"]["namespace"] = TWINS
-    for account in ("serviceAccountName", "serviceAccount"):
-        made["spec"]["template"]["spec"].pop(account, None)
-    return made
 
 
 def marked(manifest: Manifest, revision: int) -> Manifest:

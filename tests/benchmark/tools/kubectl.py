@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from ..measurements import Sample
-from ..names import KUBECTL_APPLY, KUBECTL_DIFF
+from ..names import KUBECTL_APPLY, KUBECTL_DIFF, ROLLOUT
 from ..running import Cluster, Place
 from .tool import Samples, Tool
 
 AGENT = "kubectl/"
+ROLLOUTS = 3
+"""How often a rollout is timed, as it varies by a quarter; the middle one counts."""
 DIFFERENCES = 1
 """The exit code of a diff that finds some."""
 
@@ -37,10 +40,19 @@ class Kubectl(Tool):
         return {KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: self._diff()}
 
     def changed(self) -> Samples:
-        """Look for the differences of a change, and apply it."""
+        """Time the rollouts of some changes, then look for the differences of another one, and apply it."""
+        rollouts = sorted((self._rollout() for _each in range(ROLLOUTS)), key=attrgetter("seconds"))
+        rollout = rollouts[ROLLOUTS // 2]
         self.workload.change()
         diff = self._diff(good=(DIFFERENCES,))
-        return {KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: diff}
+        return {ROLLOUT: rollout, KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: diff}
+
+    def _rollout(self) -> Sample:
+        """Change what changes, and wait until that is everywhere."""
+        self.workload.change()
+        # A rollout begins with its change, not when the last of several has been written.
+        applied = self._apply(self.workload.rollout)
+        return applied + self._run("rollout", "status", "--filename", self.workload.rollout)
 
     def _apply(self, file: Path) -> Sample:
         return self._run("apply", "--server-side", "--filename", file)

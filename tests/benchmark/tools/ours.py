@@ -9,10 +9,9 @@ import re
 
 from ..measurements import Sample
 from ..migrations import write_migrations
-from ..names import MIGRATING, OURS, PING, ROLLOUT
+from ..names import MIGRATING, OURS, PING
 from ..running import ANSIBLE_PLAYBOOK, BenchmarkError, Done
 from ..workload import PROFILE
-from .rollout import Rollout
 from .tool import Samples, Tool
 
 DEPLOY = "kyma.lifecycle.deploy_kyma"
@@ -52,11 +51,9 @@ class Ours(Tool):
         }
 
     def changed(self) -> Samples:
-        """Deploy a release of which one component has changed; then time the rollout by itself."""
-        rollout = Rollout(self.place, self.cluster, self.workload.rollout)
-        rollout.prepare()
+        """Deploy a release of which one component has changed."""
         self.workload.change()
-        return {OURS: self._deploy().sample, ROLLOUT: rollout.measure()}
+        return {OURS: self._deploy().sample}
 
     def _nothing_to_do(self, variables: str = "") -> Sample:
         done = self._deploy(variables)

@@ -16,7 +16,7 @@ from tests.benchmark import charts
 from tests.benchmark.charts import write_charts
 from tests.benchmark.larger import COPY
 from tests.benchmark.mending import mended
-from tests.benchmark.workload import COMPONENT, MARK, TWINS, Workload
+from tests.benchmark.workload import COMPONENT, MARK, Workload
 
 
 def config_map(name: str, text: str = "") -> dict[str, Any]:
@@ -24,8 +24,7 @@ def config_map(name: str, text: str = "") -> dict[str, Any]:
 
 
 def deployment(name: str) -> dict[str, Any]:
-    spec = {"serviceAccountName": name, "containers": [{"name": "main", "image": "x"}]}
-    pod = {"metadata": {"labels": {"app": name}}, "spec": spec}
+    pod = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "main", "image": "x"}]}}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -111,19 +110,6 @@ def test_a_change_concerns_one_component_everywhere(release: Path, tmp_path: Pat
         assert marks(template) == [revision]
     assert (workload.release / "production" / "first.yaml").read_bytes() == unchanged
     assert len(workload.charts) == 2
-
-
-def test_what_is_rolled_out_by_itself_has_twins_in_a_namespace_of_their_own(
-    release: Path, tmp_path: Path
-) -> None:
-    workload = Workload(release, tmp_path / "work", copies=2)
-    ours = [one for one in objects(workload.rest) if one["kind"] == "Deployment"]
-    twins = objects(workload.rollout)
-    assert {one["metadata"]["namespace"] for one in twins} == {TWINS}
-    assert [one["metadata"]["name"] for one in twins] == [one["metadata"]["name"] for one in ours]
-    pods = [one["spec"]["template"]["spec"] for one in ours]
-    without = [{key: value for key, value in pod.items() if key != "serviceAccountName"} for pod in pods]
-    assert [one["spec"]["template"]["spec"] for one in twins] == without != pods
 
 
 def test_a_component_too_large_for_one_helm_release_is_several(
