@@ -81,6 +81,10 @@ class Page:
     resource_version: str
 
 
+Pages = Mapping[tuple[str, str, str], Page]
+"""Lists of whole objects by what they cover: apiVersion, kind and namespace, which is empty for all."""
+
+
 @dataclass(frozen=True)
 class Event:
     """One event of a watch; ``type`` is ADDED, MODIFIED or DELETED (bookmarks are not handed out)."""

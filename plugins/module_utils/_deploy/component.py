@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
-    Page,
+    Pages,
     Ref,
     ref_of,
 )
@@ -154,7 +154,7 @@ class ComponentWork:
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
-        self._pages: Mapping[tuple[str, str, str], Page] = {}
+        self._pages: Pages = {}
         self._inventory: Inventory | None = None
         self._answered: list[Applied] = []
         self._healthy: frozenset[Ref] = frozenset()
@@ -270,7 +270,7 @@ class ComponentWork:
         values. Of what is upgraded it is also what is to be another than it was.
         """
         component = self._component
-        live, self._pages = read_live(self._place.cluster, [inventory], has_health)
+        live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
         moved = suspects(inventory, live, self._place.policy)
         if not stands:
             self._objects = differing(self._place.cluster, inventory, component.objects, moved)
@@ -419,7 +419,7 @@ class ComponentWork:
         return "created" if answer.created and not same else "changed"
 
 
-def has_health(api_version: str, kind: str) -> bool:
+def _has_health(api_version: str, kind: str) -> bool:
     """Whether objects of a kind are to be read for their health; definitions are waited for before."""
     return kind != CRD and not always_current(api_version, kind)
 

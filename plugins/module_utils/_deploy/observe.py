@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Cluster,
     Object,
     Page,
+    Pages,
     Ref,
     group_of,
     ref_of,
@@ -144,11 +145,11 @@ class Live(NamedTuple):
 
     Attributes:
         objects: its metadata at least, by what names it.
-        pages: the lists of whole objects that were read for it, by apiVersion, kind and namespace.
+        pages: the lists of whole objects that were read for it.
     """
 
     objects: dict[Ref, Object]
-    pages: dict[tuple[str, str, str], Page]
+    pages: Pages
 
 
 def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
@@ -176,28 +177,27 @@ def read_live(
             one_version[key] = api_version
 
     named = {entry.ref for inventory in inventories for entry in inventory.entries}
-    namespaces: dict[tuple[str, str], set[str]] = {}
-    for ref in named:
-        namespaces.setdefault((ref.group, ref.kind), set()).add(ref.namespace)
-    kinds = [(api_version, kind) for (_group, kind), api_version in one_version.items()]
-    whole = [
+
+    def namespaces(group: str, kind: str) -> list[str]:
+        return sorted({ref.namespace for ref in named if ref[:2] == (group, kind)})
+
+    def read(place: tuple[str, str, str]) -> Page:
+        api_version, kind, namespace = place
+        return cluster.list(
+            api_version, kind, namespace or None, metadata_only=not in_full(api_version, kind)
+        )
+
+    places = [
         (api_version, kind, namespace)
-        for api_version, kind in kinds
-        if in_full(api_version, kind)
-        for namespace in sorted(namespaces[group_of(api_version), kind])
+        for (group, kind), api_version in one_version.items()
+        for namespace in (namespaces(group, kind) if in_full(api_version, kind) else [""])
     ]
-    rest = [kind for kind in kinds if not in_full(*kind)]
-
-    def read(place: tuple[str, ...]) -> Page:
-        api_version, kind, *namespace = place
-        if namespace:
-            return cluster.list(api_version, kind, namespace[0] or None)
-        return cluster.list(api_version, kind, metadata_only=True)
-
-    pages = side_by_side(read, [*whole, *rest])
-    found = (obj for page in pages for obj in page.items)
-    objects = {ref: obj for obj in found if (ref := ref_of(obj)) in named}
-    return Live(objects, dict(zip(whole, pages, strict=False)))
+    pages = dict(zip(places, side_by_side(read, places), strict=True))
+    found = (obj for page in pages.values() for obj in page.items)
+    return Live(
+        {ref: obj for obj in found if (ref := ref_of(obj)) in named},
+        {place: page for place, page in pages.items() if in_full(*place[:2])},
+    )
 
 
 def read_autoscaled(cluster: Cluster) -> frozenset[Target]:

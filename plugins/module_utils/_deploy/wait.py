@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
-    Page,
+    Pages,
     Ref,
     ref_of,
 )
@@ -63,8 +63,6 @@ NOT_SERVED_LOOK_SECONDS = 2.0
 NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
 
 OnChange = Callable[[Ref, Health], None]
-Pages: TypeAlias = Mapping[tuple[str, str, str], Page]
-"""Lists by what they cover: apiVersion, kind and namespace."""
 Judge: TypeAlias = "Callable[[Object | None], Health]"
 Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
 """Tells how an object has ended that is gone, from how it was last seen; None where that is no end."""
@@ -135,7 +133,7 @@ def wait_until_healthy(
     watcher = watcher or Watcher(cluster)
     answers = {ref_of(o): o for o in objects or ()}
     pages = pages or {}
-    listed = {ref_of(o): (o, page) for page in pages.values() for o in page.items}
+    listed = {ref_of(o): (o, version_of(p.resource_version)) for p in pages.values() for o in p.items}
 
     def judge(obj: Object | None) -> Health:
         if obj is None:
@@ -156,9 +154,9 @@ def wait_until_healthy(
         if answer is not None:
             wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, written=True)
         elif not always_current(api_version, ref.kind):
-            wards[ref] = ward = _Ward(api_version, ref, judge, NOT_READ_YET, None, epilogue)
-            if ref in listed:
-                ward.begin_with(*listed[ref])
+            found, version = listed.get(ref, (None, 0))
+            known = judge(found) if found else NOT_READ_YET
+            wards[ref] = _Ward(api_version, ref, judge, known, found, epilogue, version=version)
     return _wait(watcher, wards, deadline, cancelled, on_change, pages)
 
 
@@ -266,7 +264,8 @@ def _is_served(cluster: Cluster, crd: Object) -> bool:
 class _Ward:
     """One object that is waited for: what was last known of it, and since when it is in that state.
 
-    ``written`` says that it was known first from the answer to a write.
+    ``written`` says that it was known first from the answer to a write; ``version`` is that in which it was
+    seen, its own where nothing else is said.
     """
 
     api_version: str
@@ -280,13 +279,8 @@ class _Ward:
     since: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        if self.object is not None:
+        if self.object is not None and not self.version:
             self.version = version_of(self.object["metadata"].get("resourceVersion"))
-
-    def begin_with(self, obj: Object, page: Page) -> None:
-        """Take note of how the object stood when it was listed, before anybody is told anything."""
-        self.object, self.version = obj, version_of(page.resource_version)
-        self.health = self.judge(obj)
 
     def see(self, sighting: Sighting) -> bool:
         """Take note of a sighting; whether that changes the object's health. Old news is left alone."""

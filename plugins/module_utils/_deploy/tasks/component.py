@@ -79,6 +79,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
+class _Known(NamedTuple):
+    """What the cluster remembers of all components, and what its own autoscalers target."""
+
+    inventories: Mapping[str, Inventory]
+    autoscaled: frozenset[Target]
+
+
 class _Deployment:
     """The work on some components of a release, wave after wave."""
 
@@ -86,8 +93,7 @@ class _Deployment:
         self,
         task: Task,
         record: Mapping[str, Any],
-        inventories: Mapping[str, Inventory],
-        autoscaled: frozenset[Target],
+        known: _Known,
         reminder: Reminder,
     ) -> None:
         params = task.params
@@ -98,7 +104,7 @@ class _Deployment:
         self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._stopping = Stopping(replace(task, progress=reminder), self._record)
         self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
-        release, kept = read_release(task.materials, inventories)
+        release, kept = read_release(task.materials, known.inventories)
         self._desired = desired_of(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
@@ -122,14 +128,14 @@ class _Deployment:
             timeout=float(params["timeout"]),
             version=release.version,
             fingerprint=task.materials.fingerprint(),
-            inventories=inventories,
+            inventories=known.inventories,
             watcher=Watcher(task.cluster),
             recorded=recorded,
             defined=self._defined(),
             namespaces=self._namespaces(),
             standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
             partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
-            autoscaled=self._desired.autoscaled | autoscaled,
+            autoscaled=self._desired.autoscaled | known.autoscaled,
             applied=self._note_applied,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
@@ -323,7 +329,7 @@ def _deployed(task: Task) -> Result:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
 
         name = f"component-{new_run_name()}"
-        return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}, *_known(leased)))
+        return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased)))
     # The fingerprint, which is asked for from here on, is read just as long.
     record, known, _fingerprint = all_at_once(
         lambda: read_run(task.cluster, run), lambda: _known(task), task.materials.fingerprint
@@ -331,28 +337,16 @@ def _deployed(task: Task) -> Result:
     hold_to_plan(task, record)
     hold_to_planned_code(task, record)
     with at_work(task, record) as working_task:
-        return _deployed_under_lease(working_task, record, *known)
-
-
-class _Known(NamedTuple):
-    """What the cluster remembers of all components, and what its own autoscalers target."""
-
-    inventories: Mapping[str, Inventory]
-    autoscaled: frozenset[Target]
+        return _deployed_under_lease(working_task, record, known)
 
 
 def _known(task: Task) -> _Known:
     return _Known(*all_at_once(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster)))
 
 
-def _deployed_under_lease(
-    task: Task,
-    record: Mapping[str, Any],
-    inventories: Mapping[str, Inventory],
-    autoscaled: frozenset[Target],
-) -> Result:
+def _deployed_under_lease(task: Task, record: Mapping[str, Any], known: _Known) -> Result:
     with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, record, inventories, autoscaled, reminder)
+        deployment = _Deployment(task, record, known, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
         warnings = end_if_stopped(task, task.params["run"] or "", cancelled_by)
