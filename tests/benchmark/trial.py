@@ -40,7 +40,7 @@ class Rounds:
 def rounds_of(tool: str, objects: int, limit: int | None = None) -> Rounds:
     """As many as end in a sensible time: with a large release, others take minutes for each."""
     # Of a first deployment the server counts some waits in whole seconds, so that one alone says little.
-    many, few = (Rounds(5, 9, 3), Rounds(1, 7, 3)), (Rounds(5, 3, 2), Rounds(1, 1, 1))
+    many, few = (Rounds(5, 9, 7), Rounds(1, 7, 7)), (Rounds(5, 3, 2), Rounds(1, 1, 1))
     usual = (many if tool == "ours" else few)[objects == LARGE]
     most = limit or max(usual.first, usual.unchanged, usual.changed)
     return Rounds(min(usual.first, most), min(usual.unchanged, most), min(usual.changed, most))

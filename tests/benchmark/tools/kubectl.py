@@ -15,7 +15,7 @@ from ..running import Cluster, Place
 from .tool import Samples, Tool
 
 AGENT = "kubectl/"
-ROLLOUTS = 3
+ROLLOUTS = 7
 """How often a rollout is timed, as it varies by a quarter; the middle one counts."""
 DIFFERENCES = 1
 """The exit code of a diff that finds some."""
