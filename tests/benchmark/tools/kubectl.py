@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from pathlib import Path
 
-from ..measurements import Sample
+from ..measurements import Sample, typical
 from ..names import KUBECTL_APPLY, KUBECTL_DIFF, ROLLOUT
 from ..running import Cluster, Place
 from .tool import Samples, Tool
 
 AGENT = "kubectl/"
 ROLLOUTS = 7
-"""How often a rollout is timed, as it varies by a quarter; the middle one counts."""
+"""How often a rollout is timed, as it varies by a quarter; what is typical counts."""
 DIFFERENCES = 1
 """The exit code of a diff that finds some."""
 
@@ -41,8 +40,7 @@ class Kubectl(Tool):
 
     def changed(self) -> Samples:
         """Time the rollouts of some changes, then look for the differences of another one, and apply it."""
-        rollouts = sorted((self._rollout() for _each in range(ROLLOUTS)), key=attrgetter("seconds"))
-        rollout = rollouts[ROLLOUTS // 2]
+        rollout = typical(self._rollout() for _each in range(ROLLOUTS))
         self.workload.change()
         diff = self._diff(good=(DIFFERENCES,))
         return {ROLLOUT: rollout, KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: diff}
