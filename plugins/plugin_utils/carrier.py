@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call, failure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
@@ -30,7 +31,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_mater
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
     MigrationSet,
-    Progress,
     Result,
     TaskDefinition,
 )

@@ -24,8 +24,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 
 Work = Callable[[Progress, Callable[[], bool]], Result]
 """The work itself; it gets where to tell what it is at, and whether it was asked to stop."""

@@ -54,7 +54,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
-    MOST_REASONS,
     SUCCEEDED,
     ComponentOutcome,
 )
@@ -67,8 +66,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
     wait_until_healthy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 Answer = TypeVar("Answer")

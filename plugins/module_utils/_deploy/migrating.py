@@ -22,8 +22,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     Outcome,
     Setting,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, MigrationSet, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Component,

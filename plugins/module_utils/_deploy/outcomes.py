@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GL
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
 
+
 SUCCEEDED = "succeeded"
 FAILED = "failed"
 NOT_STARTED = "not started"
@@ -25,9 +26,6 @@ PRUNE = "prune"
 NARROW = "narrow"
 """What a component does last, whose definitions were given more versions than the release's."""
 ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
-
-MOST_REASONS = 5
-"""How many hanging objects are told of: what else hangs mostly hangs for the same reason."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
-    MOST_REASONS,
     SUCCEEDED,
     ComponentOutcome,
 )
@@ -52,7 +51,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import
     wait_until_gone,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 ATTEMPTS = 12

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE, Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
     Materials,
-    Progress,
     Result,
     Task,
     TaskDefinition,

@@ -8,9 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
@@ -88,13 +89,6 @@ class Materials(ABC):
         """The migrations of the collection, of the collections the user lists, and of the user's folders."""
 
 
-class Progress(Protocol):
-    """Where a task tells what it is at; a line reaches the terminal within two seconds."""
-
-    def __call__(self, subject: str, state: str, detail: str = "") -> None:
-        """Tell that ``subject`` (a component, a migration's id, a phase) has come to ``state``."""
-
-
 @dataclass(frozen=True)
 class Task:
     """All that a task function may know and use.
@@ -119,9 +113,6 @@ class Task:
     diff: bool = False
     tenure: Holding | None = None
 
-
-GRACE = 60.0
-"""Seconds that what is in flight gets to end after a cancellation, unless the user says otherwise."""
 
 LEASE_SECONDS = 45
 """How long a lease lasts: what an API server gives a write (34 seconds), and a renewal that was missed."""

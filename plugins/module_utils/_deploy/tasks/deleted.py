@@ -85,7 +85,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
     FAILED as UNDO_FAILED,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Progress, Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 EVERYTHING = "*"

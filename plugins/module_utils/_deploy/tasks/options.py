@@ -12,16 +12,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy impo
     INTERACTIVE_MANAGERS,
     Policy,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
     MIGRATION_SPEC,
     RELEASE_SPEC,
     ArgumentSpec,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
-    GRACE,
-    LEASE_SECONDS,
-    SERVICE_ACCOUNT,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import LEASE_SECONDS, SERVICE_ACCOUNT
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},
