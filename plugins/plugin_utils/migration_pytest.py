@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
     ApiServer,
     InMemory,

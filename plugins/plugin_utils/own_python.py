@@ -18,7 +18,7 @@ NEEDED_BY_ALL = (
     "urllib3",
     "yaml",
     "concurrent.futures.thread",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection",
 )
 """What every task imports to reach a cluster."""
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
     DEFINITIONS,
     VIEWERS,

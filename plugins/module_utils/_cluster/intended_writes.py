@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     PatchRefused,
     json_patched,
     merge_patch_between,
@@ -61,9 +61,9 @@ def version_of(obj: Object | None) -> str:
 
 def overlaid_with(before: Object, intent: Mapping[str, Any]) -> Object:
     """What an apply is meant to make of an object, near enough for one whose answer never came."""
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import merged
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, built_in_kinds
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.merging import merged
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import shapes_of
 
     kind: Kind | None = built_in_kinds().get((before["apiVersion"], before["kind"]))
     return merged(before, dict(intent), shapes_of(kind) if kind else lambda _names: None)

@@ -14,12 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     Fields,
     from_fields_v1,
     to_fields_v1,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import APPLY, UPDATE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
+    APPLY,
+    UPDATE,
+)
 
 ManagerEntry = Mapping[str, Any]
 Taken = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]

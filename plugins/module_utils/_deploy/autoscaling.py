@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import from_fields_v1
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import is_maker
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import REPLICAS
 

@@ -13,13 +13,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     KindNotServed,
+    silent_webhook,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.silent_webhooks import silent_webhook
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (

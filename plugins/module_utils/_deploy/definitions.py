@@ -9,8 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object
 
 _STRING = {"type": "string"}
 _INTEGER = {"type": "integer"}

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     Field,
     Fields,
     as_text,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.groups import is_built_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules import platform, workloads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules.result import (
     CURRENT,

@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
     Cluster,
     Object,
     Ref,
@@ -31,15 +32,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     NotFound,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     merge_patch_between,
     merge_patched,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, keep
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, GROUP
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 
 KIND = "JournalEntry"

@@ -22,6 +22,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import (
+    leaves_to_server,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Forbidden,
@@ -29,7 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import leaves_to_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import by_rank
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import RBAC, is_escalation

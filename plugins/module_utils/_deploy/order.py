@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.groups import is_built_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
 
 _RANKS: tuple[tuple[str, ...], ...] = (
     ("Namespace",),

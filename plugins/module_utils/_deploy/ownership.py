@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import KEY_DEFAULTS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import KEY_DEFAULTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding, Outcome, name_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import (
     INTERACTIVE_MANAGERS,

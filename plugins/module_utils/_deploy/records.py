@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
     Entry,
@@ -25,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory i
     KeptPart,
 )
 
-GROUP = "lifecycle.kyma-project.io"
 API_VERSION = f"{GROUP}/v1alpha1"
 INSTALLATION_NAME = "kyma"
 COMPONENT_LABEL = f"{GROUP}/component"

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
     Cluster,
     Object,
     WriteTerms,
@@ -33,7 +34,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import missing_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right, in_words
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side

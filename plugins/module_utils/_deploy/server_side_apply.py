@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import Fields
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import Fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
     ManagerEntry,

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
     deviation,
@@ -25,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard i
     Abandoned,
     Gate,
     GuardedCluster,
-    Redactor,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import true_path
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (

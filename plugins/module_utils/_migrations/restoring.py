@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, manager_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     ITEM,
     Field,
     as_json,
@@ -23,9 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields imp
     item_key,
     values_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import IDENTITY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import STATUS, JournalEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import IDENTITY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import Shapes
 
 _NOT_WRITTEN = frozenset({*IDENTITY, "selfLink"})
 """Of an object's metadata, what nobody writes; ``selfLink`` is what old servers kept."""

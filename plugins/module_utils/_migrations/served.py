@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, group_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Forbidden
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import (
+    Shapes,
+    shapes_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD,
     Kind,
@@ -16,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     built_in_kinds,
     kinds_of_crd,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import Shapes, shapes_of
 
 
 @dataclass(frozen=True)

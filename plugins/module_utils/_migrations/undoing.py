@@ -16,13 +16,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     NotFound,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    merge_patch_between,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
     STATUS,
     JournalEntry,
     newest_first,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patch_between
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import Redactor
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.recreating import (
     as_new,
     without_vanished_owners,

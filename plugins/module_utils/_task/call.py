@@ -81,6 +81,6 @@ def failure(message: str) -> Result:
 
 
 def _connect(params: Mapping[str, Any], on_warning: OnWarning) -> Cluster:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
     return connect(params, on_warning=on_warning)

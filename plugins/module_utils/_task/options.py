@@ -64,6 +64,8 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
 
 def full_argument_spec(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """A module's whole argument spec: its own options, the connection's, and what its carrier adds."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import CONNECTION_SPEC
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import (
+        CONNECTION_SPEC,
+    )
 
     return {**CONNECTION_SPEC, **CARRIER_SPEC, **own}

@@ -13,15 +13,6 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
-    addressed,
-    already_exists,
-    not_found,
-    problem,
-    refuse_namespace,
-    refuse_precondition,
-    shown,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
     Cluster,
@@ -34,13 +25,22 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     WriteTerms,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import (
+    addressed,
+    already_exists,
+    not_found,
+    problem,
+    refuse_namespace,
+    refuse_precondition,
+    shown,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     KindNotServed,
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE, Kind, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
     field_matcher,
     label_matcher,
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (

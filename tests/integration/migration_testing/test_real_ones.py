@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
     RealApiServer,
 )

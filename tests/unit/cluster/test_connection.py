@@ -17,19 +17,22 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import (
-    connection,
-    credential_plugin,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import connection
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import (
+    exec_credentials as credential_plugin,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import (
     CONNECTION_SPEC,
     connect,
     login_for,
     with_environment,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login, bearer_from_file
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import (
+    Login,
+    bearer_from_file,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
     Transport,
     bypasses_proxy,
 )

@@ -11,10 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.discovery import (
-    Discovery,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.discovery import Discovery
 
 from tests.unit.cluster.apiserver import CORE, GROUPS, kind
 

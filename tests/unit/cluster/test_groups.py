@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.groups import is_built_in
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds, is_built_in
 
 
 def test_every_kind_that_each_cluster_has_is_of_a_built_in_group() -> None:

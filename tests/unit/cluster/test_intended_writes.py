@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.intended_writes import (
-    as_merge_patch,
-    bound_to,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     PatchRefused,
     json_patched,
     merge_patched,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.intended_writes import (
+    as_merge_patch,
+    bound_to,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import live, transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -28,10 +27,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import OnWarning, Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import live, transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
+    OnWarning,
+    Transport,
+)
 
 from tests.unit.cluster.apiserver import (
     CORE,

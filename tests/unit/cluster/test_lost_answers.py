@@ -16,16 +16,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import merge_patched
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
     has_made,
     holds,
     settled,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patched
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 
 from .apiserver import Reply, Seen, discovery_or, serve, status
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import MeteredCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
 
 from tests.unit.cluster.apiserver import Reply, Seen, discovery_or, serve, status
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.plain_objects import is_surely_valid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.plain_objects import (
+    is_surely_valid,
+)
 
 
 def plain(kind: str = "ConfigMap", **parts: Any) -> Object:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import Loss, RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import Loss, RetryPolicy
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import with_defaults
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import with_defaults
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import crd

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import problems_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import problems_of
 
 
 def stateful_set(template: dict[str, Any]) -> dict[str, Any]:

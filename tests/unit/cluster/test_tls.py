@@ -10,8 +10,8 @@ import ssl
 from contextlib import suppress
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.tls import tls_context
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.tls import tls_context
 from urllib3.util.ssl_ import ALPN_PROTOCOLS, ssl_wrap_socket
 
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import RetryPolicy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 
 from tests.unit.cluster.apiserver import ApiServer, Reply, Script, Seen, discovery_or, serve, status
 

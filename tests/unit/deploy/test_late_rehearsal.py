@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import (
+    leaves_to_server,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import leaves_to_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.late_rehearsal import unasked
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster

@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Invalid,
     Unreachable,
@@ -27,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     create_run,
     note,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, GROUP
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import give_back
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import values_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import values_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import shapes_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.restoring import back_by_field
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -180,7 +180,7 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
 
 
 def _overlay(cluster: Cluster) -> Any:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 
     return DryRunCluster(cluster)
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 
 
 class SharedContext(ssl.SSLContext):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     Field,
     Fields,
     as_text,
@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields imp
     to_fields_v1,
     values_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import Shapes
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
 
 APPLY = "Apply"
 UPDATE = "Update"

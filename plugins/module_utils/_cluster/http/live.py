@@ -25,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     WriteTerms,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.discovery import Discovery
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Gone,
@@ -35,7 +34,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
     may_have_acted,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.discovery import Discovery
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE_ITEMS = 500
@@ -373,9 +373,7 @@ class LiveCluster(Cluster):
     def exec(
         self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
     ) -> ExecResult:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.remote_command import (
-            run_command,
-        )
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.exec import run_command
 
         return run_command(
             self._writing,
@@ -419,7 +417,9 @@ class LiveCluster(Cluster):
         named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
 
         def look() -> Object | None:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import has_made
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
+                has_made,
+            )
 
             live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
             return has_made(live, wanted, self._field_manager)
@@ -433,7 +433,9 @@ class LiveCluster(Cluster):
             if not may_have_acted(error):
                 raise
             # Mostly not needed.
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.lost_answers import settled
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
+                settled,
+            )
 
             return settled(ask, look, error, policy=self._transport.retry_policy)
 

@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     may_have_acted,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import Loss, RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import Loss, RetryPolicy
 
 T = TypeVar("T")
 

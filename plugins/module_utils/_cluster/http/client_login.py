@@ -13,15 +13,12 @@ import threading
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kubeconfig import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.kubeconfig import (
     Choice,
     Kubeconfig,
     static_login,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import (
-    Login,
-    missing_client,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, missing_client
 
 
 def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:

@@ -21,7 +21,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import (
     Login,
     basic,
     bearer,

@@ -17,9 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     api_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import missing_client
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.tls import tls_context
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import missing_client
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.tls import tls_context
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
     CONNECT_SECONDS,
     Transport,
     bypasses_proxy,

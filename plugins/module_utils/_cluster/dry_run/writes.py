@@ -15,10 +15,28 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import (
+    Fault,
+    misfits,
+    with_defaults,
+    without_unknown,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import (
+    Lookup,
+    Problem,
+    problems_of,
+    refused_resize,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields import duplicates_in
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fields import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import merged, pruned
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import duplicates_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    PatchRefused,
+    json_patched,
+    merge_patched,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
     APPLY,
     UPDATE,
     Manager,
@@ -32,25 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.managed_fi
     fields_of,
     owners_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.merging import merged, pruned
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import (
-    PatchRefused,
-    json_patched,
-    merge_patched,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.schema import (
-    Fault,
-    misfits,
-    with_defaults,
-    without_unknown,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import (
-    Lookup,
-    Problem,
-    problems_of,
-    refused_resize,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import shapes_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
 
 KEPT_BY_SERVER = (
     "creationTimestamp",

@@ -27,8 +27,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     is_answer,
     may_have_acted,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import Login, missing_client
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.retry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, missing_client
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import (
     INTERNAL,
     Loss,
     RetryPolicy,
@@ -449,7 +449,7 @@ def open_pool(login: Login) -> urllib3.PoolManager:
         ],
     }
     if login.server.startswith("https:"):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.tls import tls_context
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.tls import tls_context
 
         options["ssl_context"] = tls_context(login)
         if login.server_name:

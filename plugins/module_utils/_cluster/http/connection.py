@@ -13,21 +13,24 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kubeconfig import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.kubeconfig import (
     choose,
     needs_plugin,
     needs_provider,
     read_kubeconfig,
     static_login,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.login import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import (
     Login,
     basic,
     bearer,
     bearer_from_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.transport import OnWarning, Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
+    OnWarning,
+    Transport,
+)
 
 CONNECTION_SPEC: dict[str, dict[str, Any]] = {
     "kubeconfig": {"type": "raw"},
@@ -136,13 +139,13 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
     choice = choose(config, options.get("context"))
     if needs_provider(choice):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.client_login import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.client_login import (
             client_login,
         )
 
         return client_login(config, choice, persist=bool(options.get("persist_config")))
     if needs_plugin(choice):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.credential_plugin import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.exec_credentials import (
             plugin_login,
         )
 

@@ -10,14 +10,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import (
-    addressed,
-    already_exists,
-    not_found,
-    refuse_namespace,
-    refuse_precondition,
-    shown,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
     Cluster,
@@ -31,6 +23,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import (
+    addressed,
+    already_exists,
+    not_found,
+    refuse_namespace,
+    refuse_precondition,
+    shown,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.overlay import Change, Overlay
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.plain_objects import (
+    is_surely_valid,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import depends_on
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -38,6 +44,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     KindNotServed,
     NotRehearsable,
+    silent_webhook,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    merge_patch_between,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD,
@@ -46,16 +56,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     built_in_kinds,
     is_a,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import Write, timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.overlay import Change, Overlay
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.patching import merge_patch_between
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.plain_objects import is_surely_valid
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
     field_matcher,
     label_matcher,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.server_rules import depends_on
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.silent_webhooks import silent_webhook
 
 Answer = TypeVar("Answer")
 

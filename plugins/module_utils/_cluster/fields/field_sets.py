@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shapes import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import (
     KEY_DEFAULTS,
     Names,
     Shapes,
