@@ -71,9 +71,7 @@ class ReleaseCache:
         return there
 
     def _write(self, bundle: Path, release: Release) -> None:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import (
-            write_bundle_file,
-        )
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import write_bundle_file
 
         self._before_writing(self._folder)
         unfinished = bundle.with_suffix(f".{os.getpid()}")
@@ -106,6 +104,6 @@ class ReleaseCache:
 def _release_in(bundle: Path) -> Release | None:
     if not bundle.exists():
         return None
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 
     return read_bundle_file(bundle)

@@ -28,10 +28,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling
     is_scaled,
     target_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION, Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    FOUNDATION,
     ComponentEntry,
     Content,
     Release,

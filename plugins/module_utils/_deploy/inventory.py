@@ -40,9 +40,6 @@ _HOLDER = re.compile(r" \(([^()]+)\)$")
 US, OTHERS = "us", "others"
 """Who has made a namespace."""
 
-FOUNDATION = "foundation"
-"""The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
-
 
 class Entry(NamedTuple):
     """One object of an inventory: a tuple, as thousands of them are made of every record that is read.

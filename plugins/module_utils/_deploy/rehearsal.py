@@ -42,11 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
     DesiredComponent,
     desired_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    FOUNDATION,
-    Inventory,
-    entries_of,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, entries_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
     MigrationRehearsal,
@@ -91,7 +87,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     overdue,
     overdue_warning,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
     ReleaseError,
     refusal,
@@ -112,9 +112,7 @@ def why_no_object(value: Any) -> str:
             return f"the {key} of {value['kind']} {metadata['name']} are no mapping"
     if value["kind"] != "CustomResourceDefinition":
         return ""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.definitions import (
-        why_no_definition,
-    )
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.crd_kinds import why_no_definition
 
     return why_no_definition(value)
 

@@ -74,7 +74,7 @@ class ShippedMaterials(Materials):
 
     @cached_property
     def _release(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 
         return read_bundle_file(self._path(self._bundle, "no release: set the option release"))
 

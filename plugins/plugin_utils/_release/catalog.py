@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    ReleaseError,
+    refusal,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import layout_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
     Declared,

@@ -11,8 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    ReleaseError,
+    refusal,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import helm_version
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize import kustomize_version
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import (

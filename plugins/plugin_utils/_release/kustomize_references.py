@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import Problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import Problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
     Located,
     plain_text,

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
-    Problem,
-    ReleaseError,
-    refusal,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
     Release,
     ReleaseRequest,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    Problem,
+    ReleaseError,
+    refusal,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
     ComponentList,

@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
     ReleaseError,
     refusal,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import refusal
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import download, without_login
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import TELLING
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (

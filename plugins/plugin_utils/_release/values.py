@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
     ReleaseError,
     refusal,

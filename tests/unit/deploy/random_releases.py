@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    FOUNDATION,
+    ComponentEntry,
+    Release,
+)
 from hypothesis import strategies as st
 
 from tests.unit.deploy.driver import config_map, crd, custom, deployment, job, release, secret

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Content, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import read_bundle_file
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils import release_cache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release

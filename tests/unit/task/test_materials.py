@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.bundle_file import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import (
     BadBundle,
     read_bundle_file,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
     CATALOG,
     MIGRATIONS_ARCHIVE,
