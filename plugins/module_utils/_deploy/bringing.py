@@ -17,8 +17,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     API_VERSION,
     Installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    wait_until_established,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 SECONDS_TO_SERVE = 60.0

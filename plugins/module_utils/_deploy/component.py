@@ -20,53 +20,57 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Applied, Known
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
-    CRD,
-    AppliedAll,
-    Waits,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.finished_jobs import with_finished
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import (
-    CURRENT,
-    Health,
-    always_current,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import FAILED as BROKEN
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Inventory,
-    completed,
-    entry_of,
-    intended,
-    refreshed,
-    remembered_by,
-    suspects,
-    with_made_anew,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept_secrets import differing
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.namespace_makers import look_for_makers
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_live
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
     SUCCEEDED,
     ComponentOutcome,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Applied, Known
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    CRD,
+    AppliedAll,
+    Waits,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import differing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
+    CURRENT,
+    Health,
+    always_current,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import FAILED as BROKEN
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.done_jobs import with_finished
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    completed,
+    intended,
+    refreshed,
+    remembered_by,
+    suspects,
+    with_made_anew,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_makers import (
+    look_for_makers,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
@@ -287,7 +291,7 @@ class ComponentWork:
         places = self._new_places()
         if not (self._place.defined or places):
             return
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.late_rehearsal import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
             late_refusals,
         )
 

@@ -21,28 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
-    AppliedAll,
-    Refusal,
-    Waits,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import news, unexplained
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Entry,
-    Held,
-    Inventory,
-    as_listed,
-    entries_of,
-    noted,
-    remembered_by,
-    suspects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept_secrets import differing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
     MigrationRehearsal,
 )
@@ -50,11 +29,37 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
-    ObjectChange,
     PlanRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    AppliedAll,
+    Refusal,
+    Waits,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import differing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
+    RehearsedChanges,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    as_listed,
+    entries_of,
+    remembered_by,
+    suspects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    Entry,
+    Held,
+    noted,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import unexplained
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase

@@ -18,7 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending impo
     end_others,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
     FAILED,
@@ -39,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 

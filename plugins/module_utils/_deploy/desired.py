@@ -22,13 +22,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     is_a,
     is_definition,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
     Target,
     is_autoscaler,
     is_scaled,
     target_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (

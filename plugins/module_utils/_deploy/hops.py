@@ -10,11 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Inventory,
-    as_listed,
-    intended,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
@@ -22,6 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    as_listed,
+    intended,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
 

@@ -15,15 +15,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
     KIND,
     NAME,
     NAMESPACE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms, remove_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    Terms,
+    remove_objects,
+)
 
 NAMESPACE_SECONDS = 60.0
 """How long a namespace of ours may take to go."""

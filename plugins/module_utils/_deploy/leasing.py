@@ -36,7 +36,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     sighted,
     taken,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     REFUSED_AFTER_SECONDS,
     Fence,
@@ -50,6 +49,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 
 LOOK_SECONDS = 1.0
 """How often whoever waits looks at the lease."""

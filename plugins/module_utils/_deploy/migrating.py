@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -22,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     Outcome,
     Setting,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION

@@ -15,8 +15,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_n
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
+    RehearsedChanges,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 

@@ -15,10 +15,13 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, as_listed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import rewrite_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_from, entry_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    as_listed,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 

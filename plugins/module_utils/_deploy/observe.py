@@ -5,26 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
-    Page,
-    Pages,
     Ref,
-    group_of,
-    ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Inventory,
-    KeptPart,
-    kinds_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
     COMPONENT_LABEL,
@@ -36,10 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     kept_part,
     versions_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
-
-if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    KeptPart,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    as_permitted,
+    read_metadata,
+)
 
 
 @dataclass(frozen=True)
@@ -83,15 +76,6 @@ def observe(cluster: Cluster) -> Observed:
     return Observed(installation, inventories, live, tuple(refused), basis, versions)
 
 
-@contextmanager
-def as_permitted(refused: list[str]) -> Iterator[None]:
-    """Read something in here; that it may not be read is added to what was refused."""
-    try:
-        yield
-    except Forbidden as refusal:
-        refused.append(str(refusal))
-
-
 def read_installation(cluster: Cluster) -> Installation:
     """Which release the cluster has; an empty installation where nothing is recorded."""
     return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
@@ -114,16 +98,6 @@ def identity_of(cluster: Cluster) -> str:
     return str(found["metadata"].get("uid", "")) if found else ""
 
 
-def scope_of(cluster: Cluster) -> Callable[[str, str], bool | None]:
-    """What a cluster's discovery says of a kind (apiVersion, kind): whether it is namespaced, or None."""
-
-    def namespaced(api_version: str, kind: str) -> bool | None:
-        resource = cluster.resource(api_version, kind)
-        return resource.namespaced if resource else None
-
-    return namespaced
-
-
 def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
     """Inventories by component.
 
@@ -138,74 +112,3 @@ def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict
 def read_versions(cluster: Cluster) -> list[KeptPart]:
     """Which versions of the inventories' records there are, without what is in them."""
     return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
-
-
-class Live(NamedTuple):
-    """What there is of what inventories name.
-
-    Attributes:
-        objects: its metadata at least, by what names it.
-        pages: the lists of whole objects that were read for it.
-    """
-
-    objects: dict[Ref, Object]
-    pages: Pages
-
-
-def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
-    """The metadata of everything that inventories name and that is there: one request per kind."""
-    return read_live(cluster, inventories, lambda _api_version, _kind: False).objects
-
-
-def read_live(
-    cluster: Cluster, inventories: Iterable[Inventory], in_full: Callable[[str, str], bool]
-) -> Live:
-    """The same, with whole objects of some kinds.
-
-    Args:
-        cluster: live or an overlay.
-        inventories: what names it.
-        in_full: tells of which kinds (apiVersion, kind) whole objects are wanted. These may be large, so only
-            the namespaces are read that are named, with one request each.
-    """
-    inventories = list(inventories)
-    one_version: dict[tuple[str, str], str] = {}
-    for api_version, kind in kinds_of(inventories):
-        key = group_of(api_version), kind
-        # What an older release has left may be remembered in a version that is gone.
-        if key not in one_version or cluster.resource(one_version[key], kind) is None:
-            one_version[key] = api_version
-
-    named = {entry.ref for inventory in inventories for entry in inventory.entries}
-
-    def namespaces(group: str, kind: str) -> list[str]:
-        return sorted({ref.namespace for ref in named if ref[:2] == (group, kind)})
-
-    def read(place: tuple[str, str, str]) -> Page:
-        api_version, kind, namespace = place
-        return cluster.list(
-            api_version, kind, namespace or None, metadata_only=not in_full(api_version, kind)
-        )
-
-    places = [
-        (api_version, kind, namespace)
-        for (group, kind), api_version in one_version.items()
-        for namespace in (namespaces(group, kind) if in_full(api_version, kind) else [""])
-    ]
-    pages = dict(zip(places, side_by_side(read, places), strict=True))
-    found = (obj for page in pages.values() for obj in page.items)
-    return Live(
-        {ref: obj for obj in found if (ref := ref_of(obj)) in named},
-        {place: page for place, page in pages.items() if in_full(*place[:2])},
-    )
-
-
-def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
-    """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
-        AUTOSCALERS,
-        targets_of,
-    )
-
-    found = side_by_side(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
-    return targets_of(obj for items in found for obj in items)

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
 
 
 SUCCEEDED = "succeeded"

@@ -20,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import LeaseHeld, Won
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
     acquire,
     give_up,
@@ -28,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
     told_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 

@@ -9,14 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import Stage
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+        Entry,
+    )
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
     from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
@@ -41,59 +44,6 @@ class PlanRequest:
     abandon: bool = False
     hops: bool = False
     strict: bool = False
-
-
-@dataclass(frozen=True)
-class ObjectChange:
-    """What would happen to one object.
-
-    Attributes:
-        ref: what names it.
-        before: as it is, or None where there is none.
-        after: as it would be, or None where it would go.
-        replaced: whether it would be deleted and made anew.
-        unverified: the server could not be asked, as what it depends on doesn't exist yet.
-        lasting: a migration would do it that says that it can't be undone.
-        status: it is about the object's ``status`` too, which else is its controller's.
-    """
-
-    ref: Ref
-    before: Object | None
-    after: Object | None
-    replaced: bool = False
-    unverified: bool = False
-    lasting: bool = False
-    status: bool = False
-
-    @property
-    def action(self) -> str:
-        """``create``, ``change``, ``replace`` or ``delete``."""
-        if self.after is None:
-            return "delete"
-        if self.replaced:
-            return "replace"
-        return "change" if self.before else "create"
-
-    @property
-    def fields(self) -> list[str]:
-        """Paths of the fields that would change; empty for what is created or deleted."""
-        if not self.before or not self.after:
-            return []
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields
-
-        return changed_fields(self.before, self.after, status=self.status)
-
-    def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result."""
-        return {
-            "kind": self.ref.kind,
-            "group": self.ref.group,
-            "namespace": self.ref.namespace,
-            "name": self.ref.name,
-            "action": self.action,
-            "fields": self.fields,
-            "unverified": self.unverified,
-        }
 
 
 @dataclass(frozen=True)
@@ -349,7 +299,7 @@ class Plan:
 
         It is in the order of the run, so that what is written several times goes from state to state.
         """
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 
         diffs: list[dict[str, str]] = []
         for change in self._changes_in_turn():

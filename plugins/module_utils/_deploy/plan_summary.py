@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
-    ComponentPlan,
-    ObjectChange,
-    Plan,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ComponentPlan, Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 
 
 def summary_of(plan: Plan) -> list[str]:
@@ -80,6 +77,8 @@ def _count_words(changes: Sequence[ObjectChange]) -> str:
 def _found(component: ComponentPlan) -> list[str]:
     if not component.findings:
         return []
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+        sentences_of,
+    )
 
     return [f"              drift: {sentence}" for sentence in sentences_of(component.findings)]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
     migration_warnings,
@@ -21,8 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     Plan,
     PlanRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import suspects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 
@@ -94,7 +94,7 @@ def _may_prune(observed: Observed, policy: Policy) -> bool:
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
     if not dropped and not (policy.prune and any(name not in components for name in inventories)):
         return False
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import may_prune
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import may_prune
 
     return may_prune(inventories, components, observed.live, policy.prune_allow, policy.prune)
 

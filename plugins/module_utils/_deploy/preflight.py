@@ -19,54 +19,42 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import (
-    missing_rights,
-    told_with_grants,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import AUTOSCALERS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import (
-    ARGO_CD,
-    FLUX,
-    FLUX_HELM,
-    HELM,
-    OtherManager,
-    by_manager,
-    coexistence_problem,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
-    Blocker,
-    ComponentPlan,
-    ObjectChange,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
+    missing_rights,
+    told_with_grants,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
     RBAC,
     Resources,
     Right,
-    apply_rights,
-    delete_rights,
-    granting_rights,
     is_escalation,
     journal_rights,
     lease_rights,
     list_right,
-    narrowing_rights,
     records_rights,
     refused_right,
     writing,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import (
+    apply_rights,
+    delete_rights,
+    granting_rights,
+    narrowing_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import AUTOSCALERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
+    by_manager,
+    coexistence_problem,
+    is_active,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
-
-_HOMES = {
-    ARGO_CD: ("argoproj.io", "Application", ("v1alpha1",)),
-    FLUX: ("kustomize.toolkit.fluxcd.io", "Kustomization", ("v1", "v1beta2")),
-    FLUX_HELM: ("helm.toolkit.fluxcd.io", "HelmRelease", ("v2", "v2beta2", "v2beta1")),
-}
-"""Where each tool keeps what names a set of objects: group, kind, and versions to look for."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +123,6 @@ def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) ->
     notes = (*_open_run(cluster, intended, now), *(() if grants else _unsure(cluster, intended)))
     rights = frozenset(writing(needed | _granting(intended, everything=True)))
     return Findings((*kept, *found, *missing), notes, grants, rights)
-
-
-# Rights.
 
 
 def _rights(
@@ -227,9 +212,6 @@ def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
     )
 
 
-# Others that manage the same objects.
-
-
 def _coexistence(cluster: Cluster, intended: Intended) -> list[Blocker]:
     met = intended.met
     found = {
@@ -237,51 +219,13 @@ def _coexistence(cluster: Cluster, intended: Intended) -> list[Blocker]:
         for component, _plan in intended.components
     }
     managers = sorted({manager for managed in found.values() for manager in managed})
-    alive = dict(zip(managers, side_by_side(lambda one: _is_there(cluster, one), managers), strict=True))
+    alive = dict(zip(managers, side_by_side(lambda one: is_active(cluster, one), managers), strict=True))
     return [
         Blocker(component, coexistence_problem(manager, refs))
         for component, managed in found.items()
         for manager, refs in managed.items()
         if alive[manager]
     ]
-
-
-def _is_there(cluster: Cluster, manager: OtherManager) -> bool:
-    """Whether what a mark names still exists; where that can't be told, it does.
-
-    Argo CD and Flux may work from another cluster, which then has their kinds.
-    """
-    try:
-        if manager.tool == HELM:
-            return _is_released(cluster, manager)
-        group, kind, versions = _HOMES[manager.tool]
-        served = [
-            f"{group}/{version}" for version in versions if cluster.resource(f"{group}/{version}", kind)
-        ]
-        if not served:
-            return True
-        items = cluster.list(served[0], kind, manager.namespace or None, metadata_only=True).items
-        return any(item["metadata"]["name"] == manager.name for item in items)
-    except ClusterError:
-        return True
-
-
-def _is_released(cluster: Cluster, release: OtherManager) -> bool:
-    kept = [
-        item["metadata"].get("labels") or {}
-        for kind in ("Secret", "ConfigMap")
-        for item in cluster.list(
-            "v1",
-            kind,
-            release.namespace or None,
-            label_selector=f"owner=helm,name={release.name}",
-            metadata_only=True,
-        ).items
-    ]
-    return any(labels.get("status") not in ("uninstalled", "uninstalling") for labels in kept)
-
-
-# Other runs.
 
 
 def _open_run(cluster: Cluster, intended: Intended, now: datetime) -> tuple[str, ...]:

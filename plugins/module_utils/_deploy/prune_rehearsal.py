@@ -11,26 +11,23 @@ from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Entry,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, ComponentPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     without,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
-    Blocker,
-    ComponentPlan,
-    ObjectChange,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
     is_protected,
     no_longer_wanted,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import Terms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal_rounds import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     ROUNDS,
     RemovalInRounds,
+    Terms,
 )
 
 ORPHANED = "orphaned"

@@ -24,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, KeptPart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
     INSTALLATION_NAME,
@@ -33,6 +32,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     inventory_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    KeptPart,
+)
 
 RUNS_KEPT = 20
 RUNNING = "running"

@@ -19,11 +19,11 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Entry,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     KeptPart,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
 
 API_VERSION = f"{GROUP}/v1alpha1"
 INSTALLATION_NAME = "kyma"

@@ -29,10 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone impor
     alone_problems,
     alone_warnings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import Known
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import (
-    Waits,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_rehearsal import (
     ComponentRehearsal,
     Scene,
@@ -42,7 +38,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
     DesiredComponent,
     desired_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, entries_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
     MigrationRehearsal,
@@ -50,13 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_r
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
     migration_warnings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    Observed,
-    as_permitted,
-    read_autoscaled,
-    scope_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_webhooks import OwnWebhooks
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
     Blocker,
     ComponentPlan,
@@ -71,7 +60,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.preflight i
     preflight,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.prune_rehearsal import PruneRehearsal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsed_changes import RehearsedChanges
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
     is_open,
     is_same,
@@ -86,6 +74,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,
     overdue_warning,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import Waits
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.own_webhooks import OwnWebhooks
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
+    RehearsedChanges,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    entries_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    as_permitted,
+    read_autoscaled,
+    scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
@@ -239,7 +242,9 @@ class Rehearsal:
         """Rehearse how definitions end that were given more versions than the release has."""
         if not self._components.wide:
             return components
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.narrowing import narrow
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
+            narrow,
+        )
 
         for name, crd in self._components.wide:
             known = Known(entries_of(self._observed.inventories.get(name)))

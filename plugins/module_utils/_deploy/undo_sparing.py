@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import entry_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
 
 
 def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:

@@ -25,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     Won,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     Fence,
     fence_of,
@@ -36,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 

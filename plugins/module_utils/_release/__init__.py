@@ -3,5 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A release as data: its model, its YAML documents, and the bundle in which it travels to another host.
 
-From outside: `model`, `manifests`, `yaml_documents`, `bundle`. Reading one from files is `plugin_utils/_release`.
+From outside: `model`, `manifests`, `yaml_documents`, `bundle`. Reading one from files is
+`plugin_utils/_release`.
 """

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 
 State = Mapping[Ref, "Object | None"]
 """Objects by reference; None where there is none."""

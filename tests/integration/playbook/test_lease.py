@@ -30,8 +30,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     Claim,
     Won,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 
 KINDS = [
     ("v1", "Namespace"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.adoption import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.adoption import (
     all_of,
     handed_over,
     is_maker,

@@ -11,7 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.alone impor
     alone_problems,
     alone_warnings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,

@@ -19,16 +19,24 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
     Applied,
     Known,
     apply_object,
     merge_patch,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.apply_all import Waits, apply_objects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Outcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import entry_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED, Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    Waits,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
+    LAST_APPLIED,
+    Policy,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
     AUTOSCALERS,
     is_scaled,
     leaving_replicas,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.coexistence import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
     ARGO_CD,
     FLUX,
     FLUX_HELM,

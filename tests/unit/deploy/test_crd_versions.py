@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import narrowing
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.crd_versions import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply import crd_narrowing as narrowing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import (
     gone_versions,
     kept_managers,
     widened,
     with_final_storage,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired imp
     complete,
     desired_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.order import by_rank
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import by_rank
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,
     ComponentEntry,

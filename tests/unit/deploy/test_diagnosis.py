@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import (
     belongs,
     diagnose,
     label_selector,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.explanation import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.explanation import (
     LONGEST_CLAUSE,
     hanging,
     telling,
     tidy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import Unhealthy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import Unhealthy
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 HANGS = Health("progressing", "LessAvailable", "0 of 1 replicas are available")

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_fields, diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import (
+    changed_fields,
+    diff_of,
+)
 
 
 def test_fields_are_named_by_their_paths() -> None:

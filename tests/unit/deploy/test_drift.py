@@ -14,17 +14,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
     Finding,
     Outcome,
     added_by,
     held_by_others,
-    news,
     remembered,
     sentences_of,
     unexplained,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry
 
 OURS = {
     "f:metadata": {"f:labels": {"f:app": {}}},

@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.platform_rules import (
+    SELECTED_NODE,
+    waits_for_consumer,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
     CURRENT,
     FAILED,
     PROGRESSING,
     always_current,
     health,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules.platform import (
-    SELECTED_NODE,
-    waits_for_consumer,
 )
 
 API_VERSIONS = {

@@ -14,22 +14,24 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Entry,
-    Inventory,
-    completed,
-    entry_of,
-    intended,
-    is_unchanged,
-    refreshed,
-    suspects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     ENTRIES_PER_OBJECT,
     inventories_from,
     inventory_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    completed,
+    intended,
+    refreshed,
+    suspects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    Entry,
+    entry_of,
+    is_unchanged,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 

@@ -11,11 +11,6 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definition_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Entry,
-    Inventory,
-    intended,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
@@ -29,6 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
     entry_to,
     inventory_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    intended,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

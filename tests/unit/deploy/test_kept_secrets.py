@@ -12,8 +12,14 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory, entry_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept_secrets import differing, is_applied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import (
+    differing,
+    is_applied,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 SECRET: Object = {

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.cr
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.late_rehearsal import unasked
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import unasked
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

@@ -34,7 +34,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import tenure as tenure_module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.granted import not_granted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
     API_VERSION,
     KIND,
@@ -56,11 +55,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing imp
     LeaseHeld,
     Won,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
-    Right,
-    Subject,
-    granting_roles,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
     REFUSED_AFTER_SECONDS,
     Fence,
@@ -69,6 +63,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence i
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import not_granted
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
+    Subject,
+    granting_roles,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     Request,

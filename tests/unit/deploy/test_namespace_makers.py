@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import OTHERS, US
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
     API_VERSION,
     inventory_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    OTHERS,
+    US,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ownership import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.conflicts import (
     remove_field,
     resolve_conflict,
 )

@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import manifest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (

@@ -17,8 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion im
     deletion_waves,
     objects_by_component,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
     fate_of,
     is_protected,
     may_prune,

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    Entry,
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     Removal,
     Terms,
     remove_objects,

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
     RBAC,
     Right,
+    refused_right,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
+    granting_roles,
+    rights_problem,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import (
     apply_rights,
     granting_rights,
-    granting_roles,
-    refused_right,
-    rights_problem,
 )
 
 from tests.unit.deploy.driver import config_map, deployment

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import VIEWERS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
-    RBAC,
-    Right,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access import rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
     granting_roles,
     roles_as_yaml,

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Finding
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import Outcome as Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import ComponentOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.shortening import (
     LARGEST_SHARE,
@@ -20,6 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.shortening 
     shortened,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    Outcome as Fate,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,

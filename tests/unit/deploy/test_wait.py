@@ -26,16 +26,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Gone,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import wait
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules import workloads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait, workloads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import (
     Inbox,
     Place,
     Trouble,

@@ -16,21 +16,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     defined_kinds,
     is_a,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.drift import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import seconds_since_start
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_autoscaled,
     read_installation,
     read_inventories,
-    scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     FAILED,
@@ -59,9 +54,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     LEASE_SPEC,
     PRUNE_ALLOW,
     STOPPING_SPEC,
-    policy_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
     longest_first,
     needs_problems,
@@ -74,6 +67,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
     hold_to_planned_code,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    read_autoscaled,
+    scope_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import sentences_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
@@ -214,7 +216,7 @@ class _Deployment:
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
         for name in [name for name in self._desired.components if wide.get(name)]:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.narrowing import (
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
                 narrow_component,
             )
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import (
-    Entry,
-    Inventory,
-    is_unchanged,
-    kinds_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    kinds_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    Entry,
+    is_unchanged,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side

@@ -16,18 +16,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import demand
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
     deletion_waves,
     objects_by_component,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion_run import DeletionRun, phase_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, entry_of, without
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease_removal import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_leftovers import (
@@ -47,7 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     ComponentOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     delete_inventory,
     new_run_name,
@@ -57,20 +52,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
-    Removal,
-    Terms,
-    outcome_of,
-    remove_objects,
-    teller,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import sparing_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+    FAILED as UNDO_FAILED,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal_rounds import (
-    ROUNDS,
-    RemovalInRounds,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
     Right,
-    delete_rights,
     lease_deletion_rights,
     lease_rights,
     records_deletion_rights,
@@ -78,12 +68,24 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights impo
     undo_rights,
     writing,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import sparing_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
-    FAILED as UNDO_FAILED,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import without
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    Entry,
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import Fate
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    ROUNDS,
+    Removal,
+    RemovalInRounds,
+    Terms,
+    outcome_of,
+    remove_objects,
+    teller,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task

@@ -18,11 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending impo
     end_others,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import refreshed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
     read_inventories,
-    read_metadata,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     CANCELLED,
@@ -40,6 +38,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refreshed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    read_metadata,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 

@@ -12,10 +12,8 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     FAILED,
     SUCCEEDED,
@@ -43,6 +41,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase

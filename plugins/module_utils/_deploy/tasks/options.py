@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
     INTERACTIVE_MANAGERS,
-    Policy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
@@ -40,16 +36,3 @@ LEASE_SPEC: ArgumentSpec = {
 }
 STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
 DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}
-
-
-def policy_of(params: Mapping[str, Any]) -> Policy:
-    """What the options allow."""
-    return Policy(
-        replace_immutable=tuple(params["replace_immutable"]),
-        force_conflicts=params["force_conflicts"],
-        interactive_managers=tuple(params["interactive_managers"]),
-        strict_drift=params["strict_drift"],
-        takeover=params["takeover"],
-        prune=bool(params.get("prune")),
-        prune_allow=tuple(params.get("prune_allow") or ()),
-    )

@@ -18,8 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.planning im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     PRUNE_ALLOW,
-    policy_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
     MIGRATION_SPEC,
     RELEASE_SPEC,

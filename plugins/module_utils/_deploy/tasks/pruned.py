@@ -12,13 +12,8 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inhabitants import Inhabitants
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.inventory import Entry, Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_inventories,
-    scope_of,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
     FAILED,
     PRUNE,
@@ -28,10 +23,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes im
     shortcomings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.pruning import (
-    is_protected,
-    no_longer_wanted,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
     delete_inventory,
     new_run_name,
@@ -40,24 +31,30 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     rewrite_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal import (
-    Removal,
-    Terms,
-    outcome_of,
-    teller,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.removal_rounds import (
-    ROUNDS,
-    RemovalInRounds,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
     Grace,
     Stopping,
     end_if_stopped,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work, hold_to_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
+    is_protected,
+    no_longer_wanted,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    ROUNDS,
+    Removal,
+    RemovalInRounds,
+    Terms,
+    outcome_of,
+    teller,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 

@@ -16,8 +16,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal im
     JournalEntry,
     newest_first,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.access import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
     read_journal,
@@ -34,13 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     timestamp,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import (
-    Right,
-    lease_rights,
-    records_rights,
-    undo_rights,
-    writing,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import (
@@ -68,6 +59,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_re
     UndoReport,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
+    Right,
+    lease_rights,
+    records_rights,
+    undo_rights,
+    writing,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
