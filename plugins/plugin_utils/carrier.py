@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call, failure
@@ -29,11 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_mater
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
-    MigrationSet,
-    Result,
-    TaskDefinition,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,

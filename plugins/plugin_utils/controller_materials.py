@@ -14,13 +14,10 @@ from typing import Any, Protocol
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
-    AtHand,
-    Materials,
-    MigrationSet,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import AtHand, Materials
 
 
 class Bundles(Protocol):

@@ -17,13 +17,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     as_listed,
     intended,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
     merge_patch_between,
     merge_patched,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, keep
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    Journal,
+    JournalEntry,
+)
 
 KIND = "JournalEntry"
 RUN_LABEL = f"{GROUP}/run"

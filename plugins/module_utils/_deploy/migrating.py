@@ -15,7 +15,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import with_unplanned
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import (
+    with_unplanned,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     CheckResult,
     Outcome,
@@ -25,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Component,
@@ -35,8 +38,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+        Journal,
+    )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 

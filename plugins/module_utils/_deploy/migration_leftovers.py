@@ -9,9 +9,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import with_secrets
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     DELETED,
     IRREVERSIBLE,
     RECREATED,
@@ -19,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_re
     RESTORED,
     UndoneObject,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
 
 UNDOABLE = (RESTORED, RECREATED, DELETED)
 

@@ -20,10 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import
     Plan,
     PlanRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials, MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 
 

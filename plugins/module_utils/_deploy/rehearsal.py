@@ -71,6 +71,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     stages_of,
     waves_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,
     overdue_warning,
@@ -91,7 +92,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
 

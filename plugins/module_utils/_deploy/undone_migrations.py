@@ -11,13 +11,13 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import note_undone
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
     newest_first,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import note_undone
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     FAILED,
     UndoneObject,
     UndoReport,

@@ -18,16 +18,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
-    deviation,
-    done_by_others,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import (
     Abandoned,
     Gate,
     GuardedCluster,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import true_path
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import true_path
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import (
+    deviation,
+    done_by_others,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     BLOCKED,
     CANCELLED,
@@ -296,7 +296,7 @@ class Attempt:
             cluster = cluster.writing_on(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
             JournalingCluster,
             Writer,
         )

@@ -11,12 +11,9 @@ from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
-    AtHand,
-    Materials,
-    MigrationSet,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import AtHand, Materials
 
 RELEASE_BUNDLE = "release.bundle"
 CATALOG = "catalog.json"
@@ -80,7 +77,7 @@ class ShippedMaterials(Materials):
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_archive
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_archive
 
         return load_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
 

@@ -7,35 +7,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
-
-
-@dataclass(frozen=True)
-class MigrationSet:
-    """The migrations that were found.
-
-    Attributes:
-        migrations: the classes, each with a unique id.
-        searched: every folder that was searched, for people.
-        problems: what is wrong with what was found, each naming file and line. With any, nothing may run.
-        files: where those stand that are not the collection's own, by id.
-        code: sha256 over the Python files of each folder that was searched, by its path on the controller.
-    """
-
-    migrations: tuple[type[Migration], ...]
-    searched: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
-    code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

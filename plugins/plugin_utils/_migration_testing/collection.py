@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     OWN_ORIGIN,
     own_folder,

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalInMemory,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
     attempted,
     undone,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

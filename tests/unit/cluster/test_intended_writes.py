@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
     json_patched,
     merge_patched,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.intended_writes import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.intended_writes import (
     as_merge_patch,
     bound_to,
 )

@@ -29,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks impor
     run,
     run_info,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
@@ -40,7 +41,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import c
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
     AtHand,
     Materials,
-    MigrationSet,
     Result,
     TaskDefinition,
 )

@@ -12,11 +12,6 @@ import random
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry, begun
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
-    JournalingCluster,
-    Writer,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
     KIND,
@@ -25,6 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_rec
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import create_run, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+    begun,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
+    JournalingCluster,
+    Writer,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 REF = Ref("", "ConfigMap", "shop", "settings")

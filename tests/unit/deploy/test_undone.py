@@ -14,7 +14,6 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     GROUP,
     Cluster,
@@ -31,6 +30,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_rec
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
+    journal_entry as journal,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,

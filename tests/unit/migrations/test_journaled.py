@@ -8,13 +8,15 @@ from __future__ import annotations
 import threading
 import time
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run, undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     Journal,
     JournalEntry,
     JournalInMemory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run, undo
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo as undo_entries
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import (
+    undo as undo_entries,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster

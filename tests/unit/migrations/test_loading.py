@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import (
     BadArchive,
     load_archive,
     load_folders,
@@ -26,7 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
     collect,
     own_folder,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
     discover,
     folders_of,

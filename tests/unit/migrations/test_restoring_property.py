@@ -11,7 +11,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import values_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.restoring import back_by_field
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.restoration import (
+    back_by_field,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

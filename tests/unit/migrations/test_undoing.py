@@ -25,13 +25,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalInMemory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoneObject
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    UndoneObject,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     Request,

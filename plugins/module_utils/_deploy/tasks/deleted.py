@@ -14,7 +14,6 @@ from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
@@ -55,7 +54,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import sparing_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     FAILED as UNDO_FAILED,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand

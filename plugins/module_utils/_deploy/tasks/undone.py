@@ -12,10 +12,6 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
-    JournalEntry,
-    newest_first,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
     read_journal,
@@ -48,17 +44,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+    newest_first,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    FAILED,
+    UndoneObject,
+    UndoReport,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     DONE,
     WARNED,
     Outcome,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
-    FAILED,
-    UndoneObject,
-    UndoReport,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
     Right,

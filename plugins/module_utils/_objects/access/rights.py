@@ -20,10 +20,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Resource,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAME, NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+)
 
 RBAC = "rbac.authorization.k8s.io"
 CRDS = "apiextensions.k8s.io"

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     FOUND_PACKAGE,
     MANIFEST,
@@ -37,7 +38,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validat
     Candidate,
     problems_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 OWN_PACKAGE = "ansible_collections.kyma.lifecycle.plugins.module_utils.migrations"

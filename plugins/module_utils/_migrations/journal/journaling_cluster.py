@@ -28,7 +28,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     may_have_acted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.intended_writes import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.intended_writes import (
     as_merge_patch,
     bound_to,
     is_same_version,
@@ -37,13 +38,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.intended_w
     version_of,
     with_name,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     STATUS,
     Journal,
     JournalEntry,
     begun,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 
 TRIES = 10
 """How often a write is tried where others write the same object between the look at it and the write."""

@@ -19,25 +19,28 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     merge_patch_between,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     STATUS,
     JournalEntry,
     newest_first,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.recreating import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.recreation import (
     as_new,
     without_vanished_owners,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.restoring import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.restoration import (
     Restored,
     State,
     state_of,
     take_back,
     top_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.served import Served, served_as
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.served import (
+    Served,
+    served_as,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     AS_BEFORE,
     CHANGED_SINCE,
     DELETED,
