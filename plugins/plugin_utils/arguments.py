@@ -12,8 +12,8 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import full_argument_spec
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,22 @@ from typing import Any, ClassVar
 
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call, failure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call, failure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     RENDERING_OPTIONS,
     release_request,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     CATALOG,
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
     ControllerMaterials,

@@ -12,12 +12,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AtHand, Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import AtHand, Materials
 
 
 class Bundles(Protocol):

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import Carrier, TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries

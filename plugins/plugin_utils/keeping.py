@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import (
     differences,
     differences_of_later_hop,
@@ -17,7 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding imp
     unforeseen,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION, how_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
     RUNNING,

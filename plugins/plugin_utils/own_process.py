@@ -23,10 +23,10 @@ from math import inf
 from types import FrameType
 from typing import Any, NoReturn
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 
 Work = Callable[[Progress, Callable[[], bool]], Result]
 """The work itself; it gets where to tell what it is at, and whether it was asked to stop."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
@@ -25,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 ATTEMPTS = 10
 """How often the wish is written anew, as the run itself writes to its record all the time."""

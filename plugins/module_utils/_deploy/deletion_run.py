@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
     LONGEST_MESSAGE,
     end_forerunner,
@@ -40,7 +41,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 
 
 class DeletionRun:

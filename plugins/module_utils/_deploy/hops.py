@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
@@ -24,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     intended,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials
 
 
 @dataclass(frozen=True)

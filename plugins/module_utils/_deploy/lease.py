@@ -16,8 +16,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import LEASE_SECONDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import LEASE_SECONDS
 
 API_VERSION = "coordination.k8s.io/v1"
 KIND = "Lease"

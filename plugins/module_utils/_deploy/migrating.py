@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
@@ -28,7 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Component,

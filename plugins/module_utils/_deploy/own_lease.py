@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -28,7 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 
 class _ClusterHeld(LifecycleError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
@@ -24,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 
 

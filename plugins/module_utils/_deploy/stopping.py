@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
     end_cancelled,
     seconds_since_start,
@@ -22,7 +23,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder im
     timestamp,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 
 SECONDS_BETWEEN_LOOKS = 5.0
 """How often the run's record is read for the wish of somebody at another terminal."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import (
     boot_clock,
     boot_clock_id,
@@ -36,7 +37,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 SHORTEST_LEASE = 6

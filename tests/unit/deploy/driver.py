@@ -14,6 +14,13 @@ from itertools import count
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
+    AtHand,
+    Materials,
+    Result,
+    TaskDefinition,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
@@ -36,13 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     ComponentEntry,
     Content,
     Release,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
-    AtHand,
-    Materials,
-    Result,
-    TaskDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import kept_of, sources_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
@@ -23,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     Content,
     Release,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease, working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
@@ -35,11 +36,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import (
-    Result,
-    Task,
-    TaskDefinition,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
     Cluster,
@@ -19,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

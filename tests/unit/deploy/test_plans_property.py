@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -23,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     Request,

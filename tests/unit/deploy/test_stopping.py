@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import (
@@ -22,7 +23,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from .driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release

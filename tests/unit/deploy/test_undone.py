@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     GROUP,
     Cluster,
@@ -33,7 +34,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
     journal_entry as journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import with_own_python
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import status as health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import CARRIER_SPEC
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import (
     CANCEL_SUFFIX,
     ProgressFile,
     ProgressLine,

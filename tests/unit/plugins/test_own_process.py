@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import (
     ProcessLost,
     prolong,

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.action import run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import (
     CANCEL_SUFFIX,
     ProgressFile,
     ProgressLine,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Event, Lock
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils import signals
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import (
     has_been_told,

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import OnWarning, call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import no_progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+    ShippedMaterials,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import OnWarning, call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import no_progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import ShippedMaterials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 
 class Warned:

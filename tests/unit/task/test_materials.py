@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import (
-    BadBundle,
-    read_bundle_file,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.shipped_materials import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     CATALOG,
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
     NotSent,
     ShippedMaterials,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import (
+    BadBundle,
+    read_bundle_file,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import send_catalog

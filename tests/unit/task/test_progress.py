@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.progress import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import (
     ProgressFile,
     ProgressLine,
     ProgressReader,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     NAMESPACE,
     Kind,
@@ -76,7 +77,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 

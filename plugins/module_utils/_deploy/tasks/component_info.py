@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
     read_installation,
@@ -21,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     Entry,
     is_unchanged,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 

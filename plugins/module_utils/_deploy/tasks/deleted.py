@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
@@ -90,7 +91,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     teller,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 EVERYTHING = "*"

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
@@ -42,7 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
     read_metadata,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 JUST_NOW = 1.0

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
@@ -43,8 +45,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 UNJOURNALED = (

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
@@ -31,8 +33,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     CheckResult,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
@@ -15,7 +16,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe imp
     read_installation,
     read_inventories,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 
 
 def noted(task: Task) -> Result:

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    INTERACTIVE_MANAGERS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     MIGRATION_SPEC,
     RELEASE_SPEC,
     ArgumentSpec,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import LEASE_SECONDS, SERVICE_ACCOUNT
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
+    LEASE_SECONDS,
+    SERVICE_ACCOUNT,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
+    INTERACTIVE_MANAGERS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},

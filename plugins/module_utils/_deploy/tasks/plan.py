@@ -8,6 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    MIGRATION_SPEC,
+    RELEASE_SPEC,
+    ArgumentSpec,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan_summary import (
@@ -20,12 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
     PRUNE_ALLOW,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import (
-    MIGRATION_SPEC,
-    RELEASE_SPEC,
-    ArgumentSpec,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 
 def plan(task: Task) -> Result:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
@@ -55,7 +56,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     outcome_of,
     teller,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     LEASE_SPEC,
     POLICY_SPEC,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 
 def run(task: Task) -> Result:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import (
@@ -18,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import durations_of, failures_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_run, read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import DEPLOY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task, TaskDefinition
 
 
 def run_info(task: Task) -> Result:

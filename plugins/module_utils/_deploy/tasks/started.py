@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definitions_hash
@@ -43,7 +44,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
