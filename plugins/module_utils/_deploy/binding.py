@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import identity_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan, Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of
 
 Path = tuple[str, ...]
 

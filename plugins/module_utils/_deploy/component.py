@@ -21,13 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
@@ -72,6 +65,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 Answer = TypeVar("Answer")

@@ -13,34 +13,31 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     LONGEST_MESSAGE,
+    Stopping,
     end_forerunner,
+    end_if_stopped,
     end_others,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     CANCELLED,
     FAILED,
     SUCCEEDED,
     ComponentOutcome,
     durations_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    create_run,
-    note,
-    timestamp,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
     write_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    DELETE,
-    Installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DELETE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, note
 
 
 class DeletionRun:

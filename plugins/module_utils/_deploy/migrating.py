@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
@@ -29,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Component,
@@ -276,7 +276,7 @@ def planned(result: CheckResult) -> MigrationPlan:
 
 
 def _note_intent(cluster: Cluster, run: str, among: int, intent: Outcome) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note
 
     note(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
 

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import with_secrets
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
 )
@@ -22,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     RESTORED,
     UndoneObject,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import with_secrets
 
 UNDOABLE = (RESTORED, RECREATED, DELETED)
 

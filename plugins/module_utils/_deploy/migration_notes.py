@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import last_undone
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+    last_undone,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 

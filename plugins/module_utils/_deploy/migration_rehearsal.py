@@ -14,11 +14,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_n
     with_undone,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
     RehearsedChanges,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 

@@ -16,13 +16,16 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ComponentPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import rewrite_inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import entry_from, entry_to
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     as_listed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    entry_from,
+    entry_to,
+    rewrite_inventory,
+)
 
 
 def note_what_was_seen(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -13,25 +12,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    API_VERSION,
-    COMPONENT_LABEL,
-    INSTALLATION_NAME,
-    Installation,
-    basis_of,
-    installation_from,
-    inventories_from,
-    kept_part,
-    versions_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    KeptPart,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
     as_permitted,
     read_metadata,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    basis_in,
+    read_installation,
+    versions_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
 )
 
 
@@ -74,41 +69,3 @@ def observe(cluster: Cluster) -> Observed:
     basis = basis_in(cluster, installation, inventories.values())
     versions = versions_of(installation, (part for one in inventories.values() for part in one.kept))
     return Observed(installation, inventories, live, tuple(refused), basis, versions)
-
-
-def read_installation(cluster: Cluster) -> Installation:
-    """Which release the cluster has; an empty installation where nothing is recorded."""
-    return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
-
-
-def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable[Inventory]) -> str:
-    """What a cluster remembers, in short; see :func:`~.records.basis_of`.
-
-    One that remembers no run is told from others by its identity: all of them remember the same.
-    """
-    return basis_of(installation, inventories, "" if installation.last_run else identity_of(cluster))
-
-
-def identity_of(cluster: Cluster) -> str:
-    """The uid of the namespace that every cluster has, and none shares; empty for who may not read it."""
-    try:
-        found = cluster.get("v1", "Namespace", "kube-system")
-    except Forbidden:
-        return ""
-    return str(found["metadata"].get("uid", "")) if found else ""
-
-
-def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
-    """Inventories by component.
-
-    Args:
-        cluster: that has them.
-        components: whose, where not all are wanted: those that this version of the collection has written.
-    """
-    selector = f"{COMPONENT_LABEL} in ({','.join(components)})" if components else ""
-    return inventories_from(cluster.list(API_VERSION, "Inventory", label_selector=selector).items)
-
-
-def read_versions(cluster: Cluster) -> list[KeptPart]:
-    """Which versions of the inventories' records there are, without what is in them."""
-    return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]

@@ -20,11 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, ComponentPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
     missing_rights,
     told_with_grants,
@@ -34,10 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
     Resources,
     Right,
     is_escalation,
-    journal_rights,
-    lease_rights,
     list_right,
-    records_rights,
     refused_right,
     writing,
 )
@@ -54,6 +48,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
     coexistence_problem,
     is_active,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
+    journal_rights,
+    records_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 

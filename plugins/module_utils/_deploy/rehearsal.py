@@ -339,7 +339,7 @@ class Rehearsal:
         version, target = installation.version, installation.target
         if not is_open(version, target) or is_same(self._release.version, target):
             return ()
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
         runs: list[Object] = []
         # Who may not read them lacks a right, which is told with all others.

@@ -22,11 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
     TaskDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import (
     component,
     component_info,
@@ -44,6 +39,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     Content,
     Release,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (

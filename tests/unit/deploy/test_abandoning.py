@@ -10,21 +10,19 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    StaleInstallation,
-    write_installation,
-    write_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    API_VERSION,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     INSTALLATION_NAME,
     Installation,
+    StaleInstallation,
+    read_installation,
+    write_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    write_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,

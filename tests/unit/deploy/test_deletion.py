@@ -18,16 +18,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import stopping
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import cancellation as stopping
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
 
 
 def row(kind: str, name: str, seconds: float, state: str = "succeeded", **more: Any) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
     wait_until_healthy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,

@@ -14,11 +14,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    ENTRIES_PER_OBJECT,
-    inventories_from,
-    inventory_objects,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     completed,
@@ -33,6 +28,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    ENTRIES_PER_OBJECT,
+    inventories_from,
+    inventory_objects,
+)
 
 
 def config_map(name: str = "a", **metadata: object) -> Object:

@@ -10,26 +10,24 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    delete_inventory,
-    rewrite_inventory,
-    write_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    API_VERSION,
-    ENTRIES_PER_OBJECT,
-    entry_to,
-    inventory_objects,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     intended,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    ENTRIES_PER_OBJECT,
+    delete_inventory,
+    entry_to,
+    inventory_objects,
+    read_inventories,
+    rewrite_inventory,
+    write_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 KIND = "Inventory"

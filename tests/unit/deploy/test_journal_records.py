@@ -12,14 +12,6 @@ import random
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
-    KIND,
-    RunJournal,
-    read_journal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import create_run, read_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
     begun,
@@ -28,6 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     JournalingCluster,
     Writer,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import DEFINITIONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    KIND,
+    RunJournal,
+    read_journal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 REF = Ref("", "ConfigMap", "shop", "settings")

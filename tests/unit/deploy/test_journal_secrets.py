@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
-    LONGEST_UNPACKED,
-    with_secrets,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    LONGEST_UNPACKED,
+    with_secrets,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 REF = Ref("", "Secret", "shop", "login")

@@ -16,7 +16,6 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import kept_of, sources_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,
@@ -24,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     Content,
     Release,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,

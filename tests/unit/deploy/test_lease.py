@@ -33,8 +33,28 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import tenure as tenure_module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import not_granted
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
+    Subject,
+    granting_roles,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import tenure as tenure_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
+    Acquisition,
+    Claim,
+    LeaseHeld,
+    Won,
+    forget_lease,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
+    REFUSED_AFTER_SECONDS,
+    Fence,
+    fenced,
+    lower_fence,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     API_VERSION,
     KIND,
     NAME,
@@ -48,27 +68,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     sighted,
     taken,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease_removal import forget_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
-    Acquisition,
-    Claim,
-    LeaseHeld,
-    Won,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
-    REFUSED_AFTER_SECONDS,
-    Fence,
-    fenced,
-    lower_fence,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import not_granted
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
-    Subject,
-    granting_roles,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
     MemoryCluster,
     Request,

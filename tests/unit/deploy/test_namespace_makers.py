@@ -11,12 +11,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    API_VERSION,
-    inventory_objects,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     OTHERS,
     US,
@@ -26,6 +20,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     ComponentEntry,
     Release,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    inventory_objects,
+    read_inventories,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

@@ -13,10 +13,17 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import own_lease, working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
+    Acquisition,
+    Claim,
+    LeaseHeld,
+    Won,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     API_VERSION,
     KIND,
     NAME,
@@ -24,18 +31,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     Holder,
     taken,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
-    Acquisition,
-    Claim,
-    LeaseHeld,
-    Won,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    bring_definitions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    write_hold,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

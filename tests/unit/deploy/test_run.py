@@ -22,20 +22,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import end_cancelled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import end_cancelled
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import give_back
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     RUNS_KEPT,
     create_run,
     note,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import give_back
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access import rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
@@ -20,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
     granting_roles,
     roles_as_yaml,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import VIEWERS
 
 from tests.cluster.paths import ROOT
 from tests.integration.playbook.release_rules import RULES

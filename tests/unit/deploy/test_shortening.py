@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import ComponentOutcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.shortening import (
-    LARGEST_SHARE,
-    LONGEST_TEXT,
-    ROOM,
-    shortened,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
     Outcome as Fate,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    LARGEST_SHARE,
+    LONGEST_TEXT,
+    ROOM,
+    shortened,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import (
     nothing_to_cancel,
     wish,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note, read_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     SECONDS_BETWEEN_LOOKS,
     Grace,
     Stopping,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note, read_run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from .driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release

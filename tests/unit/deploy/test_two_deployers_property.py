@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_run, read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run, read_runs
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st

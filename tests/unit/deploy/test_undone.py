@@ -22,18 +22,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import recorder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
+    journal_entry as journal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer as recorder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
     LONGEST_PLAIN,
     read_journal,
     with_secrets,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
-    journal_entry as journal,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

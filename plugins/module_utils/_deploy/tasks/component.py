@@ -19,37 +19,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import seconds_since_start
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    FAILED,
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    duration_of,
-    global_phase,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    new_run_name,
-    note,
-    read_run,
-    timestamp,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
-    Grace,
-    Stopping,
-    end_if_stopped,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     LEASE_SPEC,
@@ -62,11 +34,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves impor
     waves_of,
     with_head_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
-    at_work,
-    hold_to_plan,
-    hold_to_planned_code,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -77,6 +44,39 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import sentences_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    Grace,
+    Stopping,
+    end_if_stopped,
+    seconds_since_start,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
+    at_work,
+    hold_to_plan,
+    hold_to_planned_code,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+    global_phase,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    new_run_name,
+    note,
+    read_run,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
@@ -328,7 +328,9 @@ def component(task: Task) -> Result:
 def _deployed(task: Task) -> Result:
     run = task.params["run"]
     if not run:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
+            with_own_lease,
+        )
 
         name = f"component-{new_run_name()}"
         return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased)))

@@ -9,10 +9,6 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
@@ -22,6 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     Entry,
     is_unchanged,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 

@@ -16,43 +16,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
     deletion_waves,
     objects_by_component,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion_run import DeletionRun, phase_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import read_journal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease_removal import forget_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_leftovers import (
     UNDOABLE,
     leftover_told,
     leftovers,
     outside_of_components,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    FAILED,
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    delete_inventory,
-    new_run_name,
-    read_runs,
-    rewrite_inventory,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION, Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import sparing_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
@@ -62,15 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     FAILED as UNDO_FAILED,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    Right,
-    lease_deletion_rights,
-    lease_rights,
-    records_deletion_rights,
-    records_rights,
-    undo_rights,
-    writing,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, writing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
@@ -86,11 +52,49 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     Removal,
     RemovalInRounds,
     Terms,
-    outcome_of,
     remove_objects,
-    teller,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import forget_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import (
+    lease_deletion_rights,
+    lease_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    outcome_of,
+    teller,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    DEFINITIONS,
+    VIEWERS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    read_installation,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    delete_inventory,
+    read_inventories,
+    rewrite_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
+    records_deletion_rights,
+    records_rights,
+    undo_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 EVERYTHING = "*"

@@ -12,37 +12,35 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refreshed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    read_metadata,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     LONGEST_MESSAGE,
     end_others,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     CANCELLED,
     FAILED,
     SUCCEEDED,
     durations_of,
     shortcomings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    RUNNING,
-    note,
-    read_run,
-    timestamp,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    read_installation,
     write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refreshed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_metadata,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUNNING, note, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 JUST_NOW = 1.0

@@ -14,37 +14,40 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+    LEASE_SPEC,
+    MIGRATING_SPEC,
+    STOPPING_SPEC,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    Stopping,
+    end_if_stopped,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
+    at_work,
+    hold_to_plan,
+    hold_to_planned_code,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     SUCCEEDED,
     duration_of,
     global_phase,
     shortcomings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
     note,
     read_run,
-    timestamp,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import Stopping, end_if_stopped
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
-    LEASE_SPEC,
-    MIGRATING_SPEC,
-    STOPPING_SPEC,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
-    at_work,
-    hold_to_plan,
-    hold_to_planned_code,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 UNJOURNALED = (
@@ -98,7 +101,9 @@ def migration(task: Task) -> Result:
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
+            with_own_lease,
+        )
 
         name = f"migration-{new_run_name()}"
         return with_own_lease(task, name, lambda leased: _migrate(leased, {}))

@@ -14,25 +14,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    read_installation,
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import (
     chosen,
     migrating_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
-    has_written,
-    newest_undoing,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,
     CheckResult,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+    has_written,
+    newest_undoing,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
 
 

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    bring_definitions,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     basis_in,
     read_installation,
-    read_inventories,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 
 
 def noted(task: Task) -> Result:

@@ -14,30 +14,6 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    FAILED,
-    PRUNE,
-    SUCCEEDED,
-    ComponentOutcome,
-    duration_of,
-    shortcomings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    delete_inventory,
-    new_run_name,
-    note,
-    read_run,
-    rewrite_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import (
-    Grace,
-    Stopping,
-    end_if_stopped,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import at_work, hold_to_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -53,9 +29,38 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     Removal,
     RemovalInRounds,
     Terms,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    Grace,
+    Stopping,
+    end_if_stopped,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
+    at_work,
+    hold_to_plan,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    FAILED,
+    PRUNE,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
     outcome_of,
+    shortcomings,
     teller,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    delete_inventory,
+    read_inventories,
+    rewrite_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    new_run_name,
+    note,
+    read_run,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 

@@ -17,11 +17,11 @@ def run(task: Task) -> Result:
     # Each is imported only where it is wanted, as Ansible does everything in a process of its own.
     state = task.params["state"]
     if state in ("held", "released"):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.held import held, released
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import held, released
 
         return held(task) if state == "held" else released(task)
     if state == "cancelled":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.cancelling import cancel
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel
 
         return cancel(task)
     if task.check_mode:

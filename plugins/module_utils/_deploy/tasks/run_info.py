@@ -11,14 +11,13 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import (
-    last_written,
-    open_run_note,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import last_written, open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import durations_of, failures_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import durations_of, failures_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import read_run, read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import DEPLOY
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run, read_runs
 
 
 def run_info(task: Task) -> Result:

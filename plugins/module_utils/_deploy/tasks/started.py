@@ -11,39 +11,40 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.bringing import bring_definitions
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import definitions_hash
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.ending import (
-    end_cancelled,
-    end_forerunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import (
-    basis_in,
-    read_installation,
-    read_inventories,
-    read_versions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import PRUNE, global_phase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import AS_DEPLOYED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    create_run,
-    new_run_name,
-    timestamp,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import (
-    DEPLOY,
-    Installation,
-    versions_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.stopping import signalled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    end_cancelled,
+    end_forerunner,
+    signalled,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import PRUNE, global_phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    bring_definitions,
+    definitions_hash,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    basis_in,
+    read_installation,
+    versions_of,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    read_versions,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    create_run,
+    new_run_name,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 

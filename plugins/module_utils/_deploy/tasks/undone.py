@@ -13,36 +13,13 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import (
-    read_journal,
-    with_secrets,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import (
-    new_run_name,
-    read_run,
-    read_runs,
-    timestamp,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import (
     inhabitants_told,
     sparing_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undone_migrations import (
-    UndoneMigration,
-    keep_undone,
-    noted_in,
-    runs_of,
-    state_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
@@ -61,14 +38,37 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     Outcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    Right,
-    lease_rights,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, writing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    read_journal,
+    with_secrets,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
     records_rights,
     undo_rights,
-    writing,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    new_run_name,
+    read_run,
+    read_runs,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+    UndoneMigration,
+    keep_undone,
+    noted_in,
+    runs_of,
+    state_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 

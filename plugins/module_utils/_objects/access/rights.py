@@ -14,23 +14,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    GROUP,
     Object,
-    Ref,
     Resource,
     group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS, VIEWERS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAME, NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
 )
 
 RBAC = "rbac.authorization.k8s.io"
 CRDS = "apiextensions.k8s.io"
-_LEASES = "coordination.k8s.io"
-_READ = ("get", "list", "watch")
+LEASES = "coordination.k8s.io"
+READ = ("get", "list", "watch")
 _REFUSAL = re.compile(
     r'User "(?:[^"\\]|\\.)*" cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group'
     r' "(?P<group>[^"]*)"(?: in the namespace "(?P<namespace>[^"]+)")?'
@@ -54,77 +46,20 @@ class Right(NamedTuple):
         return self._replace(namespace="")
 
 
-def records_rights() -> set[Right]:
-    """What keeping our own records takes, on a cluster that never had them included."""
-    found = {Right(verb, GROUP, resource) for resource in _OWN for verb in _READ}
-    found |= {Right(verb, GROUP, resource) for resource in _OWN for verb in ("create", "patch")}
-    found |= {Right("delete", GROUP, resource) for resource in ("inventories", "journalentries", "runs")}
-    found |= {Right(verb, *one) for one in _BROUGHT for verb in ("get", "create", "patch")}
-    return found
-
-
-def records_deletion_rights() -> set[Right]:
-    """What deleting our own records takes, once nothing is left that they would tell of."""
-    found = {Right(verb, *one) for one in _BROUGHT for verb in ("get", "delete")}
-    # Servers grant no list by name.
-    return found | {Right(verb, *one[:2]) for one in _BROUGHT for verb in ("list", "watch")}
-
-
 def diagnosis_rights() -> set[Right]:
     """What telling why something is not healthy takes. A plan does not ask for it: all goes on without."""
     return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
 
 
-def lease_rights() -> set[Right]:
-    """What having the lease of a cluster takes, on one that never had it included."""
-    found = {Right(verb, _LEASES, "leases", NAMESPACE, NAME) for verb in ("get", "patch")}
-    # Servers grant no creation by name; that of what is applied they do.
-    found |= {Right(verb, "", "namespaces", "", NAMESPACE) for verb in ("create", "patch")}
-    return found | {Right("create", _LEASES, "leases", NAMESPACE)}
-
-
-def lease_deletion_rights() -> set[Right]:
-    """What leaving nothing of the lease takes: our namespace goes with it, where we have made it."""
-    found = {Right("delete", _LEASES, "leases", NAMESPACE, NAME)}
-    return found | {Right(verb, "", "namespaces", "", NAMESPACE) for verb in ("get", "delete")}
-
-
 def writing(rights: Iterable[Right]) -> set[Right]:
     """Those of some rights that are about writing."""
-    return {right for right in rights if right.verb not in _READ}
-
-
-_OWN = ("installations", "inventories", "journalentries", "runs")
-_BROUGHT = (
-    *((CRDS, "customresourcedefinitions", "", crd["metadata"]["name"]) for crd in DEFINITIONS),
-    (RBAC, "clusterroles", "", VIEWERS["metadata"]["name"]),
-)
-"""What is brought to a cluster for our records: group, resource, namespace, name."""
+    return {right for right in rights if right.verb not in READ}
 
 
 def list_right(api_version: str, kind: str, served: Resources) -> set[Right]:
     """What looking at all objects of a kind takes."""
     resource = served(api_version, kind)
     return {right_for("list", resource, "")} if resource else set()
-
-
-def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right]:
-    """What bringing back how objects were before these writes takes."""
-    found: set[Right] = set()
-    for entry in entries:
-        resource = served(entry.api_version, entry.ref.kind)
-        if resource:
-            verbs = ("get", "create", "patch", "delete")
-            found |= {right_for(verb, resource, entry.ref.namespace) for verb in verbs}
-    return found
-
-
-def journal_rights(ref: Ref) -> set[Right]:
-    """What keeping what an object was, before a migration writes it, takes beside our own records."""
-    if not is_a(ref, SECRET):
-        return set()
-    # What a Secret was is kept in another one beside it.
-    return {Right(verb, "", "secrets", ref.namespace) for verb in ("get", "create", "patch")}
 
 
 def right_for(verb: str, resource: Resource, namespace: str) -> Right:

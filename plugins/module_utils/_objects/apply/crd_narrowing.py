@@ -27,15 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import Workplace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    CANCELLED,
-    FAILED,
-    NARROW,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
     NOTHING_KNOWN,
@@ -62,6 +53,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import noted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    NARROW,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    write_inventory,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 TRIES = 5

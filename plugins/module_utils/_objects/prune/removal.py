@@ -26,12 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     NAMESPACE,
     built_in_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import (
     is_home,
@@ -39,7 +33,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.orde
     rank_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.explanation import tidy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     OnChange,
     Unhealthy,
@@ -59,7 +52,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate
     Fate,
     fate_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 ATTEMPTS = 12
@@ -310,29 +302,6 @@ def in_served_versions(cluster: Cluster, entries: Iterable[Entry]) -> list[Entry
         for entry in entries
         for key in [(group_of(entry.api_version), entry.ref.kind)]
     ]
-
-
-def outcome_of(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:
-    """What came of removing objects of a component, as it is told and recorded."""
-    state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
-    if removal.cancelled:
-        left = f"cancelled, {len(removal.untried) + len(removal.failed)} objects are still there"
-        state, error = CANCELLED, "; ".join(filter(None, (left, error)))
-    elif error:
-        state = FAILED
-    return ComponentOutcome(
-        name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.told)
-    )
-
-
-def teller(progress: Progress, name: str, state: str) -> OnChange:
-    """Tells how the objects of a component stand that take their time to go."""
-
-    def tell(ref: Ref, found: Health) -> None:
-        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
-        progress(name, state, f"{ref}: {told}")
-
-    return tell
 
 
 ROUNDS = 3

@@ -11,8 +11,6 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.journal_records import note_undone
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
     newest_first,
@@ -22,6 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     UndoneObject,
     UndoReport,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import note_undone
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note
 
 UNDONE = "undone"
 PARTLY = "partly"

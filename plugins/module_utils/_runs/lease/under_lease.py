@@ -19,24 +19,27 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import Holder, Lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
     Acquisition,
     Claim,
     Won,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
     Fence,
     fence_of,
     fenced,
     lower_fence,
     why_no_fence,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import Holder, Lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    change,
+    timestamp,
+    who,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 SHORTEST_LEASE = 6

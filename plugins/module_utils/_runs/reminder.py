@@ -9,10 +9,10 @@ import threading
 import time
 from types import TracebackType
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.outcomes import ENDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import ENDS as MIGRATION_ENDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import LOG_STATES
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ENDS
 
 SILENCE_SECONDS = 30.0
 """How long a component may be at the same thing before that is said again."""

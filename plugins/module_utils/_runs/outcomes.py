@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import RUNNING
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    OnChange,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import FOREGROUND, Removal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
@@ -160,3 +170,26 @@ def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: s
         for name, entry in (status.get("components") or {}).items()
         if entry.get("wide") and NARROW not in (entry.get("phases") or {})
     ]
+
+
+def outcome_of(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:
+    """What came of removing objects of a component, as it is told and recorded."""
+    state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
+    if removal.cancelled:
+        left = f"cancelled, {len(removal.untried) + len(removal.failed)} objects are still there"
+        state, error = CANCELLED, "; ".join(filter(None, (left, error)))
+    elif error:
+        state = FAILED
+    return ComponentOutcome(
+        name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.told)
+    )
+
+
+def teller(progress: Progress, name: str, state: str) -> OnChange:
+    """Tells how the objects of a component stand that take their time to go."""
+
+    def tell(ref: Ref, found: Health) -> None:
+        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
+        progress(name, state, f"{ref}: {told}")
+
+    return tell

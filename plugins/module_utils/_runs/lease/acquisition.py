@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     FIELD_MANAGER,
     MANAGED_BY,
     Cluster,
+    ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
@@ -24,7 +25,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
     NotFound,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    Terms,
+    remove_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
+    REFUSED_AFTER_SECONDS,
+    Fence,
+    Raised,
+    advisory,
+    evict_others,
+    fenced,
+    lower_fence,
+    raise_fence,
+    why_no_fence,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     API_VERSION,
     KIND,
     NAME,
@@ -36,20 +55,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     sighted,
     taken,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import (
-    REFUSED_AFTER_SECONDS,
-    Fence,
-    Raised,
-    advisory,
-    evict_others,
-    fenced,
-    lower_fence,
-    raise_fence,
-    why_no_fence,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
 
 LOOK_SECONDS = 1.0
 """How often whoever waits looks at the lease."""
@@ -273,3 +279,25 @@ class Acquisition:
         self._tell("taking over", until)
         self._sleep(REFUSED_AFTER_SECONDS)
         return "", True
+
+
+NAMESPACE_SECONDS = 60.0
+"""How long a namespace of ours may take to go."""
+
+
+def forget_lease(cluster: Cluster) -> None:
+    """Leave nothing of the lease on a cluster where nothing of ours is left; what goes wrong does no harm.
+
+    Our namespace goes if it is we who have made it: others may have put the deployer's account there.
+    """
+    with suppress(ClusterError):
+        namespace, lease = cluster.get("v1", "Namespace", NAMESPACE), read_lease(cluster)
+        if namespace is None or lease.holder:
+            return
+        # Refused where somebody has got it by now.
+        cluster.delete(
+            API_VERSION, KIND, NAME, NAMESPACE, uid=lease.uid, resource_version=lease.resource_version
+        )
+        if (namespace["metadata"].get("labels") or {}).get(MANAGED_BY) == FIELD_MANAGER:
+            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
+            remove_objects(terms, [Entry("v1", ref_of(namespace))])

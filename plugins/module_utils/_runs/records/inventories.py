@@ -11,76 +11,37 @@ took and how it ended).
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import Hold, hold_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     KeptPart,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
+    API_VERSION,
+    BOOLEAN,
+    COMPONENT_LABEL,
+    STRING,
+    STRINGS,
+    object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import keep
 
-API_VERSION = f"{GROUP}/v1alpha1"
-INSTALLATION_NAME = "kyma"
-COMPONENT_LABEL = f"{GROUP}/component"
-"""On inventories: whose they are."""
-DEPLOY, DELETE = "deploy", "delete"
-"""What a run does."""
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
 """Most entries take less than 350 bytes: so an Inventory stays at half of the 1 MiB that one may have."""
-
-
-@dataclass(frozen=True)
-class Installation:
-    """Which release a cluster has.
-
-    Attributes:
-        version: the release that was last deployed completely, or empty.
-        target: the release that is being deployed; equals ``version`` when nothing is open.
-        profile: of the target.
-        digest: of the release that ``version`` was deployed from, rendering and options included.
-        components: names of the components of ``version``, the foundation included.
-        last_run: the name of the newest run.
-        definitions: a hash of our definitions as they were last brought, or empty.
-        resource_version, uid: of the record itself, to notice that somebody was quicker.
-        hold: a person's word that nothing is to be deployed; no deployment writes it.
-    """
-
-    version: str = ""
-    target: str = ""
-    profile: str = ""
-    digest: str = ""
-    components: tuple[str, ...] = ()
-    last_run: str = ""
-    definitions: str = ""
-    resource_version: str = ""
-    uid: str = ""
-    hold: Hold | None = None
-
-
-def installation_from(obj: Object | None) -> Installation:
-    """The installation that a record tells of; an empty one where there is no record."""
-    if obj is None:
-        return Installation()
-    status = obj.get("status") or {}
-    return Installation(
-        version=status.get("version", ""),
-        target=status.get("target", ""),
-        profile=status.get("profile", ""),
-        digest=status.get("digest", ""),
-        components=tuple(status.get("components") or ()),
-        last_run=status.get("lastRun", ""),
-        definitions=status.get("definitions", ""),
-        resource_version=obj["metadata"].get("resourceVersion", ""),
-        uid=obj["metadata"].get("uid", ""),
-        hold=hold_from(obj),
-    )
 
 
 def inventories_from(objects: Iterable[Object]) -> dict[str, Inventory]:
@@ -136,37 +97,6 @@ def kept_part(obj: Object) -> KeptPart:
     """Which version of an Inventory this is."""
     meta = obj["metadata"]
     return KeptPart(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
-
-
-def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
-    """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile.
-
-    A hold is no deployment, so neither it nor the record's ``resourceVersion``, which it moves, counts.
-
-    Args:
-        installation, inventories: what is recorded.
-        identity: which cluster it is, where that can't be told by the name of its newest run.
-    """
-    deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
-    components = sorted((one.component, one.version, one.digest) for one in inventories)
-    told = [deployed, components, *filter(None, [identity])]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
-
-
-def versions_of(installation: Installation, parts: Iterable[KeptPart]) -> str:
-    """Which versions of its records a cluster has, in short; empty where it has no record of an installation.
-
-    Where these are the same, what the cluster remembers is so too. Where they differ it may still be the
-    same: what a plan has seen of objects is noted without a deployment.
-
-    Args:
-        installation: as it is recorded.
-        parts: the records of all inventories.
-    """
-    if not installation.uid:
-        return ""
-    told = [installation.uid, installation.resource_version, sorted(map(list, parts))]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:
@@ -255,3 +185,84 @@ def entry_from(entry: Mapping[str, Any]) -> Entry:
         finished=entry.get("finished", ""),
         made_by=entry.get("madeBy", ""),
     )
+
+
+INVENTORY_ENTRY = object_schema(
+    apiVersion=STRING,
+    kind=STRING,
+    namespace=STRING,
+    name=STRING,
+    uid=STRING,
+    resourceVersion=STRING,
+    own=STRING,
+    others=STRING,
+    touched=STRING,
+    intent=STRING,
+    dropped=BOOLEAN,
+    finished=STRING,
+    madeBy=STRING,
+    ceded=STRINGS,
+    added=STRINGS,
+)
+
+
+def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """Keep what a component consists of, and nothing of what it was kept in before and is no longer."""
+    written = _write_parts(cluster, inventory)
+    # One that somebody writes to goes the next time; until then it is not read.
+    with suppress(Conflict):
+        _delete_parts(cluster, inventory.kept, written)
+
+
+def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """The same, if nobody has written it since it was read.
+
+    Raises:
+        Conflict: somebody has.
+    """
+    _delete_parts(cluster, inventory.kept, _write_parts(cluster, inventory, seen=inventory.kept))
+
+
+def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """Keep nothing of a component, if nobody has written its inventory since it was read.
+
+    Raises:
+        Conflict: somebody has.
+    """
+    _delete_parts(cluster, inventory.kept)
+
+
+def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[KeptPart] = ()) -> set[str]:
+    """Write the records of an inventory, those that were seen as they were then only; their names."""
+    preconditions = {part.name: {"uid": part.uid, "resourceVersion": part.resource_version} for part in seen}
+    names = set()
+    for part in inventory_objects(inventory):
+        name = part["metadata"]["name"]
+        part["metadata"] |= preconditions.get(name, {})
+        keep(cluster, part, force=True)
+        names.add(name)
+    return names
+
+
+def _delete_parts(cluster: Cluster, parts: Iterable[KeptPart], needed: Collection[str] = ()) -> None:
+    for part in parts:
+        if part.name not in needed:
+            cluster.delete(
+                API_VERSION, "Inventory", part.name, uid=part.uid, resource_version=part.resource_version
+            )
+
+
+def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
+    """Inventories by component.
+
+    Args:
+        cluster: that has them.
+        components: whose, where not all are wanted: those that this version of the collection has written.
+    """
+    selector = f"{COMPONENT_LABEL} in ({','.join(components)})" if components else ""
+    return inventories_from(cluster.list(API_VERSION, "Inventory", label_selector=selector).items)
+
+
+def read_versions(cluster: Cluster) -> list[KeptPart]:
+    """Which versions of the inventories' records there are, without what is in them."""
+    return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]

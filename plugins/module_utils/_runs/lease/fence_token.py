@@ -31,14 +31,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import FencedCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
     missing_rights,
     not_granted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import in_words
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 FENCE_LABEL = f"{GROUP}/fence"

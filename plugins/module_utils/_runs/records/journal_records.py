@@ -37,13 +37,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
     merge_patched,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import change, keep
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.who import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     Journal,
     JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    change,
+    keep,
+    who,
 )
 
 KIND = "JournalEntry"

@@ -18,17 +18,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     WriteTerms,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import LeaseHeld, Won
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import read_installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.working import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import LeaseHeld, Won
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
     acquire,
     give_up,
     look_before,
     told_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
 
 
 class _ClusterHeld(LifecycleError):
