@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan, Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of

@@ -20,17 +20,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     silent_webhook,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
-    MigrationRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import as_listed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
     Blocker,
     ComponentPlan,
-    PlanRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    DesiredComponent,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
+    MigrationRehearsal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
@@ -47,7 +50,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehe
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    as_listed,
     entries_of,
     remembered_by,
     suspects,

@@ -10,20 +10,23 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    as_listed,
+    intended,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import Blocker
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, Plan, PlanRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan, PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    as_listed,
-    intended,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 

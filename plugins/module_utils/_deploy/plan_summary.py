@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import ComponentPlan, Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 
 

@@ -10,17 +10,19 @@ from collections.abc import Sequence
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating, planned
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
-    migration_warnings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, observe
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
     ComponentPlan,
     MigrationPlan,
-    Plan,
-    PlanRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_warnings import (
+    migration_warnings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+    planned,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed, observe
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan, PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import suspects

@@ -19,9 +19,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
+    Blocker,
+    ComponentPlan,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    DesiredComponent,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
     missing_rights,
     told_with_grants,

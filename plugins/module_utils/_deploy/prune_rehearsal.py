@@ -11,7 +11,10 @@ from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Blocker, ComponentPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
+    Blocker,
+    ComponentPlan,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,

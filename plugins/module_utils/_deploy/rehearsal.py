@@ -22,6 +22,23 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
+    Blocker,
+    ComponentPlan,
+    MigrationPlan,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    DesiredComponent,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
+    MigrationRehearsal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_warnings import (
+    migration_warnings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import (
     what_stays,
 )
@@ -33,23 +50,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_r
     ComponentRehearsal,
     Scene,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import (
-    Desired,
-    DesiredComponent,
-    desired_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_rehearsal import (
-    MigrationRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_warnings import (
-    migration_warnings,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import (
-    Blocker,
-    ComponentPlan,
-    MigrationPlan,
     Plan,
     PlanRequest,
     with_later_changes,

@@ -14,10 +14,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
     completed,
     intended,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
     refreshed,
     suspects,
 )

@@ -10,11 +10,9 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    intended,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import intended
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of

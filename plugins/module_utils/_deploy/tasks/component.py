@@ -17,11 +17,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     defined_kinds,
     is_a,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import ComponentWork, Workplace
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
+    ComponentWork,
+    Workplace,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired, desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     LEASE_SPEC,
@@ -216,7 +221,7 @@ class _Deployment:
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
         for name in [name for name in self._desired.components if wide.get(name)]:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_narrowing import (
                 narrow_component,
             )
 

@@ -16,18 +16,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
-    deletion_waves,
-    objects_by_component,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion_run import DeletionRun, phase_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migration_leftovers import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
     UNDOABLE,
     leftover_told,
     leftovers,
     outside_of_components,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import sparing_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_sparing import (
+    sparing_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
+    deletion_waves,
+    objects_by_component,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion_run import DeletionRun, phase_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
@@ -304,7 +306,9 @@ class _Deletion:
         if not entries or not any(one.state in UNDOABLE for one in leftovers(self._cluster, entries)):
             self._tell_of_migrations()
             return
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.undone import Undoing
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+            Undoing,
+        )
 
         started = time.monotonic()
         self.run.begin()

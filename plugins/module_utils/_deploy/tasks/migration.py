@@ -13,14 +13,16 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+    chosen,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     LEASE_SPEC,
     MIGRATING_SPEC,
     STOPPING_SPEC,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
@@ -67,35 +69,15 @@ def migrating_of(task: Task, cluster: Cluster) -> Migrating:
     return migrating.over(desired_of(release, scope_of(cluster)).components, release)
 
 
-def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]) -> list[type[Migration]]:
-    """The migrations that the options name, those before a component first.
-
-    Raises:
-        LifecycleError: there is none of a name.
-    """
-    known = [one.id() for one in migrating.migrations]
-    missing = [one for one in ids if one not in known]
-    if missing:
-        raise LifecycleError(
-            f"there is no migration {', '.join(missing)}; there are {', '.join(known) or 'none at all'}"
-        )
-    wanted = [
-        one
-        for one in migrating.migrations
-        if (not ids or one.id() in ids)
-        and params["component"] in (None, one.component)
-        and params["phase"] in (None, one.phase.value)
-    ]
-    return sorted(wanted, key=lambda one: one.phase != Phase.PRE)
-
-
 def migration(task: Task) -> Result:
     """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end.
 
     Or undo what they have written.
     """
     if task.params["state"] == "undone":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.undone import undone
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+            undone,
+        )
 
         return undone(task)
     if task.check_mode:

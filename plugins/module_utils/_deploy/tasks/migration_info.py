@@ -13,11 +13,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
     chosen,
-    migrating_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,

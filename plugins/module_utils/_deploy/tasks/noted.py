@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     bring_definitions,
 )

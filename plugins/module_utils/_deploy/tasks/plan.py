@@ -14,7 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
     ArgumentSpec,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan_summary import (
     blocked_message,

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.noting import note_what_was_seen
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import AS_DEPLOYED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import AS_DEPLOYED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import note_what_was_seen
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import foretold_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right

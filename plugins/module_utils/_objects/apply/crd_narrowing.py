@@ -10,8 +10,8 @@ first. Each step may be repeated: what was begun is ended by the next run.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -25,15 +25,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     NotFound,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component import Workplace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
     NOTHING_KNOWN,
     Known,
     apply_object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import CRD, Waits
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import Waits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import (
     gone_versions,
     is_stored_as,
@@ -44,26 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_
     widened,
     with_final_storage,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    wait_until_established,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    entries_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import noted
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    NARROW,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-    write_inventory,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 TRIES = 5
@@ -170,79 +149,6 @@ def _set_stored(cluster: Cluster, wanted: Object) -> None:
         except Conflict:
             if attempt == TRIES - 1:
                 raise
-
-
-def narrow_component(
-    place: Workplace, component: DesiredComponent, wide: Collection[str]
-) -> ComponentOutcome:
-    """End what a component has begun with its definitions, so that it is complete.
-
-    Args:
-        place: what working on components takes.
-        component: whose definitions they are.
-        wide: their names.
-    """
-    started = time.monotonic()
-    state, error = SUCCEEDED, ""
-
-    def until_served(crds: Sequence[Object]) -> None:
-        result = wait_until_established(
-            place.cluster, crds, deadline=time.monotonic() + place.timeout, cancelled=lambda: False
-        )
-        if not result.healthy:
-            names = ", ".join(str(ref_of(crd)) for crd in crds)
-            raise ClusterError(f"the API server does not serve {names} after {place.timeout:.0f} s")
-
-    try:
-        live: dict[Ref, Object] = {}
-        # As they are since this run has begun: it may have made them.
-        known = Known(entries_of(_inventory(place, component)), by_uid=True)
-        for crd in component.objects:
-            if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
-                done = narrow(
-                    place.cluster,
-                    crd,
-                    place.policy,
-                    Waits(until_served=until_served),
-                    learn=SECONDS_TO_LEARN,
-                    known=known,
-                    cancelled=place.out_of_grace,
-                    tell=lambda detail: place.progress(component.name, "narrowing", detail),
-                )
-                if done is not None:
-                    live[ref_of(crd)] = done.object
-        _complete(place, component, live)
-    except Interrupted as interrupted:
-        state, error = CANCELLED, str(interrupted)
-    except LifecycleError as failure:
-        state, error = FAILED, str(failure)
-    seconds = time.monotonic() - started
-    place.progress(component.name, state, error or f"definitions narrowed in {seconds:.1f} s")
-    return ComponentOutcome(
-        component.name,
-        state,
-        error=error,
-        seconds=seconds,
-        phases={NARROW: seconds},
-        objects=len(component.objects),
-        component_version=component.entry.version or "",
-    )
-
-
-def _complete(place: Workplace, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
-    inventory = _inventory(place, component)
-    entries = tuple(
-        noted(entry, live[entry.ref], (entry.ceded, entry.added)) if entry.ref in live else entry
-        for entry in inventory.entries
-    )
-    write_inventory(place.cluster, replace(inventory, entries=entries, digest=component.digest))
-
-
-def _inventory(place: Workplace, component: DesiredComponent) -> Inventory:
-    inventory = read_inventories(place.cluster, [component.name]).get(component.name)
-    if inventory is None:
-        raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")
-    return inventory
 
 
 class _Rewriting:

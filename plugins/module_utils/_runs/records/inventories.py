@@ -35,7 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     COMPONENT_LABEL,
     STRING,
     STRINGS,
-    object,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import keep
 

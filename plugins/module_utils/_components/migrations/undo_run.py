@@ -13,13 +13,15 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.migrating import Migrating
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.undo_sparing import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    Migrating,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_sparing import (
     inhabitants_told,
     sparing_rights,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
@@ -38,7 +38,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+        DesiredComponent,
+    )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
         Journal,
     )
@@ -291,3 +293,25 @@ def _forget_intent(intent: Outcome) -> None:
 
 def _silent(subject: str, state: str, detail: str = "") -> None:
     """A plan says what it found at its end."""
+
+
+def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]) -> list[type[Migration]]:
+    """The migrations that the options name, those before a component first.
+
+    Raises:
+        LifecycleError: there is none of a name.
+    """
+    known = [one.id() for one in migrating.migrations]
+    missing = [one for one in ids if one not in known]
+    if missing:
+        raise LifecycleError(
+            f"there is no migration {', '.join(missing)}; there are {', '.join(known) or 'none at all'}"
+        )
+    wanted = [
+        one
+        for one in migrating.migrations
+        if (not ids or one.id() in ids)
+        and params["component"] in (None, one.component)
+        and params["phase"] in (None, one.phase.value)
+    ]
+    return sorted(wanted, key=lambda one: one.phase != Phase.PRE)

@@ -20,7 +20,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import DesiredComponent
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    completed,
+    intended,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    DesiredComponent,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
@@ -47,8 +53,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wat
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.done_jobs import with_finished
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    completed,
-    intended,
     refreshed,
     remembered_by,
     suspects,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,

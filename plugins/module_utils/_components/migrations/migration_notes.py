@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
     last_undone,
 )
