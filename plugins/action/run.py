@@ -29,8 +29,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import h
 
 # A run has at least these two tasks, and the one between them needs most of it too.
 import_early(
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.started",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.finished",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end",
 )
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
     differences,
     differences_of_later_hop,
     hashes_of,

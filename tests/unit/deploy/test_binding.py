@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
     differences,
     differences_of_later_hop,
     unforeseen,

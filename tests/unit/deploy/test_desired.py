@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import complete
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import by_rank
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,

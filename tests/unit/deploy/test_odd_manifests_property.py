@@ -10,7 +10,7 @@ import json
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion_order import (
     deletion_waves,
     objects_by_component,
 )

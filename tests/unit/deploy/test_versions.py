@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
     is_older,
     is_open,
     is_same,

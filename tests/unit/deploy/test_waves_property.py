@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.waves import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
     needs_problems,
     stages_of,
     waves_of,

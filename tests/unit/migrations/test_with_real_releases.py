@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component

@@ -20,8 +20,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     inhabitants_told,
     sparing_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import over_deployed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
+    migrating_of,
+    over_deployed,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (

@@ -14,10 +14,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
     chosen,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
+    migrating_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
+    hold_to_plan,
+    hold_to_planned_code,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     LEASE_SPEC,
     MIGRATING_SPEC,
@@ -25,16 +30,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.optio
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     Stopping,
     end_if_stopped,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
-    at_work,
-    hold_to_plan,
-    hold_to_planned_code,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     SUCCEEDED,
@@ -56,17 +56,6 @@ UNJOURNALED = (
     "what these migrations have written can't be undone: that would be kept beside the record of the newest"
     " deployment, and the cluster has none"
 )
-
-
-def migrating_of(task: Task, cluster: Cluster) -> Migrating:
-    """The migrations of a task, over the release that it names.
-
-    Raises:
-        LifecycleError: something is wrong with a migration that was found, or with the release.
-    """
-    migrating = Migrating.usable(task)
-    release = task.materials.release()
-    return migrating.over(desired_of(release, scope_of(cluster)).components, release)
 
 
 def migration(task: Task) -> Result:

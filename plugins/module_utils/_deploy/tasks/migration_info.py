@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
@@ -14,20 +13,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
     chosen,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import migrating_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
+    migrating_of,
+    over_deployed,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,
     CheckResult,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
     has_written,
@@ -63,19 +60,6 @@ def migration_info(task: Task) -> Result:
         ],
         "searched": list(task.materials.migrations().searched),
     }
-
-
-def over_deployed(task: Task) -> Migrating:
-    """The migrations over what the cluster has, of which nothing but the names of objects is known."""
-    migrating = Migrating.usable(task)
-    deployed = migrating.over_deployed(
-        read_installation(task.cluster), read_inventories(task.cluster).values(), _no_manifests
-    )
-    return replace(deployed, migrations=migrating.migrations)
-
-
-def _no_manifests(_component: str) -> Sequence[Object]:
-    return ()
 
 
 def _of_nothing(migration: type[Migration], nobody: str) -> CheckResult:

@@ -17,12 +17,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     Migrating,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import PlanRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan_summary import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.make_plan import make_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
     blocked_message,
     summary_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.planning import make_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
     DEPLOY_SPEC,
     PRUNE_ALLOW,
@@ -63,7 +63,7 @@ def plan(task: Task) -> Result:
     if task.diff:
         result["diff"] = made.diff()
     if params["plan_out"] or params["plan"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.binding import saw
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import saw
 
         result["saw"] = saw(made, task.cluster, how_of(params))
     return result

@@ -27,14 +27,14 @@ def run(task: Task) -> Result:
     if task.check_mode:
         return _rehearsed(state, task.params["run"] or "")
     if state == "noted":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.noted import noted
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.noted import noted
 
         return noted(task)
     if state == "started":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.started import started
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin import started
 
         return started(task)
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.finished import finished
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end import finished
 
     return finished(task)
 

@@ -134,49 +134,6 @@ def told_of(fence: Fence) -> str:
     return f"the server would not refuse what this run writes after its lease is lost, as {fence.note}"
 
 
-def hold_to_plan(task: Task, record: Mapping[str, Any]) -> None:
-    """Let a task of a run work on no release but the one that was planned: nobody has seen what it would do.
-
-    Args:
-        task: one that reads the release.
-        record: of its run; a deletion has planned none.
-
-    Raises:
-        LifecycleError: it is another one.
-    """
-    planned = record["spec"].get("digest")
-    if planned and task.materials.has_release and task.materials.fingerprint() != planned:
-        raise LifecycleError(
-            "the release is not the one that was planned: since then its files, the values, or what renders"
-            " it have changed. This task has written nothing; run the playbook again, which plans anew"
-        )
-
-
-def hold_to_planned_code(task: Task, record: Mapping[str, Any]) -> None:
-    """Let a task of a run run no code of migrations but that which was planned, for the same reason.
-
-    Folders that the plan has not searched are left to :meth:`~.migrating.Migrating.as_planned`: a role may
-    give its own to its task.
-
-    Args:
-        task: one that runs migrations.
-        record: of its run; a deletion has planned none, and older records don't know.
-
-    Raises:
-        LifecycleError: it is another one.
-    """
-    planned = record["spec"].get("code")
-    if not planned:
-        return
-    found = task.materials.migrations().code
-    changed = [folder for folder, code in found.items() if planned.get(folder, code) != code]
-    if changed:
-        raise LifecycleError(
-            f"the migrations in {', '.join(changed)} are not those that were planned: since then files there"
-            " have changed. This task has written nothing; run the playbook again, which plans anew"
-        )
-
-
 @contextmanager
 def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
     """The task, working under the lease of its run, which is kept renewed in here.

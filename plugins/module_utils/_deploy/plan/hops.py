@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
@@ -18,13 +20,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     Migrating,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import Desired
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan, PlanRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rehearsal import Rehearsal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.way import way_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import Desired
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
+    is_older,
+    is_open,
+    is_same,
+    upgrade_problem,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import read_release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import (
+    Plan,
+    PlanRequest,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_rehearsal import Rehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
@@ -114,3 +123,70 @@ def after(observed: Observed, desired: Desired, release: Release, digest: str) -
             release=digest,
         )
     return replace(observed, installation=installation, inventories=inventories)
+
+
+class Stop(Protocol):
+    """A release that a way may lead over."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def upgrades_from(self) -> Sequence[str]:
+        """The versions that it may follow; empty means the previous minor."""
+
+
+AnyStop = TypeVar("AnyStop", bound=Stop)
+
+
+def way_to(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
+    """The shortest way to a release, its last stop; of ways of the same length the one over newer releases.
+
+    It leads over a pre-release only where there is no other way. A deployment that is open is ended first.
+    None where the releases at hand make no way.
+
+    Args:
+        wanted: the release to come to.
+        at_hand: releases that the way may lead over, in any order.
+        version: what was last deployed completely, or empty.
+        target: what is being deployed; differs from ``version`` while a deployment is open.
+    """
+    older = _newest_first(one for one in at_hand if is_older(one.version, wanted.version))
+    if is_open(version, target):
+        begun = [one for one in (wanted, *older) if is_same(one.version, target)]
+        if not begun or begun[0] is wanted:
+            return begun[:1] or None
+        first = next((one for one in begun if one.version == target), begun[0])
+        rest = way_to(wanted, at_hand, target, target)
+        return [first, *rest] if rest else None
+    finals = [one for one in older if not _is_preview(one.version)]
+    previews = [one for one in older if _is_preview(one.version)]
+    return _shortest([wanted, *finals], version) or _shortest([wanted, *finals, *previews], version)
+
+
+def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:
+    """The shortest way to the first of some stops, over those of the others that are listed first."""
+    ways: deque[tuple[str, list[AnyStop]]] = deque([(version, [])])
+    seen: set[str] = set()
+    while ways:
+        here, way = ways.popleft()
+        for stop in stops:
+            if stop.version not in seen and not upgrade_problem(here, here, stop.version, stop.upgrades_from):
+                if stop is stops[0]:
+                    return [*way, stop]
+                seen.add(stop.version)
+                ways.append((stop.version, [*way, stop]))
+    return None
+
+
+def _newest_first(stops: Iterable[AnyStop]) -> list[AnyStop]:
+    from packaging.version import Version
+
+    return sorted(stops, key=lambda one: Version(one.version), reverse=True)
+
+
+def _is_preview(version: str) -> bool:
+    from packaging.version import Version
+
+    return Version(version).is_prerelease

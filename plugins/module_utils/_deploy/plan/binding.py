@@ -13,9 +13,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of
@@ -170,3 +172,46 @@ def _told(path: Path, before: Any, now: Any) -> str:
 def _shown(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
     return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or "nothing"
+
+
+def hold_to_plan(task: Task, record: Mapping[str, Any]) -> None:
+    """Let a task of a run work on no release but the one that was planned: nobody has seen what it would do.
+
+    Args:
+        task: one that reads the release.
+        record: of its run; a deletion has planned none.
+
+    Raises:
+        LifecycleError: it is another one.
+    """
+    planned = record["spec"].get("digest")
+    if planned and task.materials.has_release and task.materials.fingerprint() != planned:
+        raise LifecycleError(
+            "the release is not the one that was planned: since then its files, the values, or what renders"
+            " it have changed. This task has written nothing; run the playbook again, which plans anew"
+        )
+
+
+def hold_to_planned_code(task: Task, record: Mapping[str, Any]) -> None:
+    """Let a task of a run run no code of migrations but that which was planned, for the same reason.
+
+    Folders that the plan has not searched are left to :meth:`~.migrating.Migrating.as_planned`: a role may
+    give its own to its task.
+
+    Args:
+        task: one that runs migrations.
+        record: of its run; a deletion has planned none, and older records don't know.
+
+    Raises:
+        LifecycleError: it is another one.
+    """
+    planned = record["spec"].get("code")
+    if not planned:
+        return
+    found = task.materials.migrations().code
+    changed = [folder for folder, code in found.items() if planned.get(folder, code) != code]
+    if changed:
+        raise LifecycleError(
+            f"the migrations in {', '.join(changed)} are not those that were planned: since then files there"
+            " have changed. This task has written nothing; run the playbook again, which plans anew"
+        )

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import foundation_source
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
+    foundation_source,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
     is_autoscaler,

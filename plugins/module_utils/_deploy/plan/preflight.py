@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
     missing_rights,
     told_with_grants,

@@ -31,10 +31,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
     MigrationRehearsal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.abandoning import going_back
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observe import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import PlanRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.versions import is_older
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import is_older
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.abandonment import going_back
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
     AppliedAll,

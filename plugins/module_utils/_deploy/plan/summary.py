@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan import Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 
 

@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.kept import read_release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import read_release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import hold_to_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -36,10 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     end_if_stopped,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
-    at_work,
-    hold_to_plan,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import at_work
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     PRUNE,

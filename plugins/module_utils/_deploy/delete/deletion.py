@@ -25,11 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_sparing import (
     sparing_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion_order import (
     deletion_waves,
     objects_by_component,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.deletion_run import DeletionRun, phase_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion_run import (
+    DeletionRun,
+    phase_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
