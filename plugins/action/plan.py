@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import failure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier

@@ -16,8 +16,8 @@ from typing import Any
 from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.run import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars

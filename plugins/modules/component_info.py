@@ -127,7 +127,7 @@ components:
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component_info import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component_info import DEFINITION
 
 
 def main() -> None:

@@ -302,7 +302,7 @@ durations:
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration import DEFINITION
 
 
 def main() -> None:

@@ -178,7 +178,7 @@ searched:
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration_info import DEFINITION
 
 
 def main() -> None:

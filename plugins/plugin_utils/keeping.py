@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     hashes_of,
     unforeseen,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION, how_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, how_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
     RUNNING,

@@ -22,15 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
     TaskDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import (
-    component,
-    component_info,
-    migration,
-    migration_info,
-    plan,
-    run,
-    run_info,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
@@ -45,6 +36,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
+    component,
+    component_info,
+    migration,
+    migration_info,
+    plan,
+    run,
+    run_info,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     differences_of_later_hop,
     unforeseen,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release, secret

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply import crd_narrowing as narrowing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import (
     gone_versions,
@@ -20,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import (

@@ -9,13 +9,13 @@ from copy import deepcopy
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer as recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

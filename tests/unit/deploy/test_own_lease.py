@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
@@ -41,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     Installation,
     write_hold,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from tests.unit.deploy.driver import deployer, deployment, make_healthy, release

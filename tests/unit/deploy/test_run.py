@@ -22,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import end_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
@@ -34,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
     create_run,
     note,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import (
     nothing_to_cancel,
     wish,
@@ -23,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
 
 from .driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release

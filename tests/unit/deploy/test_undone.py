@@ -22,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
     journal_entry as journal,
 )
@@ -34,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

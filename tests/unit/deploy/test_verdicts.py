@@ -12,9 +12,9 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import differences
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,

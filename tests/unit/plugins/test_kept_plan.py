@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     MigrationFolder,
     collect,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
     AGAIN,
     ASKED,

@@ -23,11 +23,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     hold_to_plan,
     hold_to_planned_code,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
-    LEASE_SPEC,
-    MIGRATING_SPEC,
-    STOPPING_SPEC,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
@@ -50,6 +45,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
     read_run,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
+    LEASE_SPEC,
+    MIGRATING_SPEC,
+    STOPPING_SPEC,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 UNJOURNALED = (

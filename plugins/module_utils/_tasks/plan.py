@@ -23,11 +23,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summar
     blocked_message,
     summary_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
     DEPLOY_SPEC,
     PRUNE_ALLOW,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
 
 
 def plan(task: Task) -> Result:

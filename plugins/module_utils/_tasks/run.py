@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
     LEASE_SPEC,
     POLICY_SPEC,
 )

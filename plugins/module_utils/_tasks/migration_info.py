@@ -19,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.rel
     migrating_of,
     over_deployed,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,
     CheckResult,
@@ -30,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undon
     has_written,
     newest_undoing,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
 
 
