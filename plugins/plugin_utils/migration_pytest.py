@@ -31,7 +31,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     ApiServer,
     InMemory,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
     RealApiServer,
 )

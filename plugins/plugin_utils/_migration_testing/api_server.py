@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     defined_kinds,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     namespace_named,
 )

@@ -18,7 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     remove_me,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
+    supported_release,
+)
 
 
 def problems_of_collection(name: str) -> list[str]:

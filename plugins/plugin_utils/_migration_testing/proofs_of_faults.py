@@ -16,8 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
     Fault,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import State
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
+    State,
     last_call,
     listed,
 )

@@ -24,10 +24,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Going,
     SlowlyDeletingCluster,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import replaced
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
     last_call,
     listed,
+    replaced,
 )
 
 Problems = Iterator[str]

@@ -20,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_fi
     Declared,
     parse_release_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
     archive_name,
     is_url,
@@ -30,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version im
     number_problem,
     version_in_name,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.yaml_files import read_text
 
 _KEYS = ("release", "checksum", "version")
 

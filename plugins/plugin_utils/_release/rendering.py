@@ -20,9 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout imp
     Kustomization,
     Manifests,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import UserValues
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.yaml_files import read_text
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refu
     is_immutable,
     is_other_object,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
 

@@ -12,7 +12,9 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.benchmark import audit
 from tests.benchmark.bounds import bounds

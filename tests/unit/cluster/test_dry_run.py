@@ -21,7 +21,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
     api_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 CRD: Object = {
     "apiVersion": "apiextensions.k8s.io/v1",

@@ -46,8 +46,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     run_info,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import (
+    memory_cluster as memory,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

@@ -38,7 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
     Policy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

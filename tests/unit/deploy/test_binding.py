@@ -16,7 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     unforeseen,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, only_reads, release, secret
 

@@ -20,7 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,

@@ -23,7 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.exp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import Unhealthy
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 HANGS = Health("progressing", "LessAvailable", "0 of 1 replicas are available")
 

@@ -32,7 +32,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from .driver import deployer, deployment, healthy_cluster, make_healthy, release
 

@@ -26,7 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 KIND = "Inventory"
 

@@ -28,7 +28,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 REF = Ref("", "ConfigMap", "shop", "settings")
 

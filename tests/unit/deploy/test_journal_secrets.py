@@ -20,7 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
     LONGEST_UNPACKED,
     with_secrets,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 REF = Ref("", "Secret", "shop", "login")
 ENTRY = JournalEntry("shop/one", "patch", "v1", REF, None, None, settled=True, sequence=1, name="entry")

@@ -20,7 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 SECRET: Object = {
     "apiVersion": "v1",

@@ -16,7 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import unasked
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,

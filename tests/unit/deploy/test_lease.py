@@ -69,7 +69,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     taken,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

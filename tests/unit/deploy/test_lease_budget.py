@@ -11,7 +11,9 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, healthy_cluster, release
 

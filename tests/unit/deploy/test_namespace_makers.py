@@ -26,8 +26,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import memory
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import (
+    memory_cluster as memory,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import Deployer, config_map, crd, deployer, release
 

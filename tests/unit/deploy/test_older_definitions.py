@@ -17,7 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, release
 from tests.unit.deploy.test_planning import writes_config_map

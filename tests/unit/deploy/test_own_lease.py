@@ -42,7 +42,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import (
     Deployer,

@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold, hold_from, moment
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

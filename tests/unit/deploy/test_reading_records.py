@@ -25,7 +25,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import Deployer, config_map, deployer, deployment, release
 

@@ -11,7 +11,9 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import deployer, deployment, make_healthy, release
 

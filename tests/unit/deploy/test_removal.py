@@ -17,7 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     Terms,
     remove_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.deploy.driver import config_map, crd, custom
 

@@ -44,7 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

@@ -23,7 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, run
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from .driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release
 

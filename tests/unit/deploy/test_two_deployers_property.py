@@ -20,7 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run, read_runs
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

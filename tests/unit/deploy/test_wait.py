@@ -40,7 +40,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wat
     Trouble,
     Watcher,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 LONG = 10.0
 """Seconds that no test should ever need."""

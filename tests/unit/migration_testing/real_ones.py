@@ -16,7 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import c
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import logging as logging_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
     ApiServer,
     assert_blocked,

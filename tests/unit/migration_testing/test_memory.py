@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

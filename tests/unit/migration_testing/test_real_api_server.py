@@ -9,7 +9,9 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import real_api_server
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
     NotOurs,
     RealApiServer,

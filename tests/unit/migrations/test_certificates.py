@@ -15,7 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.migrations.support import setting
 

@@ -19,7 +19,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.migrations.loki import CLAIM, claim, component, stateful_set, storage_class
 from tests.unit.migrations.support import Told, config_map, migration, setting

@@ -13,11 +13,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     overdue_warning,
     remove_me,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import assert_none_overdue
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
     NoSupportedRelease,
     supported_release,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import assert_none_overdue
 
 from tests.unit.migrations.support import migration
 

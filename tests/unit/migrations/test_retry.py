@@ -18,7 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     MigrationError,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.unit.migrations.support import Told, config_map, migration, setting
 

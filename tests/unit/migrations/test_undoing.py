@@ -36,7 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     UndoneObject,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )

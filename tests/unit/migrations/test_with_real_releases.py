@@ -14,7 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.des
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 

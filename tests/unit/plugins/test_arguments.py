@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import with_own_python
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import with_own_python
 
 DEFINITION = TaskDefinition(lambda _request: {}, {"limit": {"type": "int", "default": 20}})
 

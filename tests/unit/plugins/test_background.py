@@ -15,9 +15,9 @@ from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.action.component import ActionModule
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import PACKED
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import PACKED
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
 
 HOUR = 3600
 GRACE = 60

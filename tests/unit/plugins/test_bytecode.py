@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ansible.utils.collection_loader import AnsibleCollectionConfig
 from ansible_collections.kyma.lifecycle import plugins
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.bytecode import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.bytecode_cache import (
     CachedModules,
     use_cached_bytecode,
 )

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.action.run_info import ActionModule
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils import carrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import carrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import NEW_OBJECTS, search_less_often
 
 Habits = tuple[int, int]

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
     ProgressFile,
     ProgressLine,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.job import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.async_job import (
     PATIENCE,
     Files,
     JobLost,

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
     collect,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_file import (
     AGAIN,
     ASKED,
     BadPlan,

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_process import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.forked_worker import (
     ProcessLost,
     prolong,
     work_in_own_process,

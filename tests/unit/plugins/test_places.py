@@ -7,8 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import absolute_kubeconfigs
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.places import NoSuchPath, Places, find_paths
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import absolute_kubeconfigs
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import (
+    NoSuchPath,
+    Places,
+    find_paths,
+)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils import direct
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
 
 from tests.unit.deploy.driver import FakeMaterials, config_map, healthy_cluster, release
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.printable import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal import (
     printable,
     printable_line,
     printable_result,

@@ -14,8 +14,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Content, Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils import release_cache
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import cache as release_cache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 
 RELEASE = Release("2.9", "abc", "", "kyma-system", (), {}, Content(()))
 

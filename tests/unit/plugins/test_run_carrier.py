@@ -22,9 +22,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
     ProgressLine,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
 
 DAY = 24 * 3600
 

@@ -13,8 +13,8 @@ from multiprocessing.synchronize import Event, Lock
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils import signals
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.signals import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import signals
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import (
     has_been_told,
     heeding_signals,
 )

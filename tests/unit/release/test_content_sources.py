@@ -14,15 +14,15 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.content_source import source_of_files
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
     is_enough,
     load_component,
     load_crds,
     load_release,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import ControllerMaterials
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source_hash import source_of_files
 
 from .conftest import Write
 from .test_helm_charts import CHECKOUT

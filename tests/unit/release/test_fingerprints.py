@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import fingerprint as module
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import ControllerMaterials
 
 from .conftest import Write
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.contents import served_by
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_contents import served_by
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from .conftest import Write

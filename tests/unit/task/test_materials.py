@@ -21,14 +21,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle imp
     read_bundle_file,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import send_catalog
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.controller_materials import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import send_catalog
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import (
     ControllerMaterials,
     NoRelease,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.release_cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 MIGRATION = '''
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase, not_needed

@@ -18,8 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     unforeseen,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, how_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments, validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import Places, find_paths
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_file import (
     RUNNING,
     BadPlan,
     asked_of,
@@ -31,7 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.kept_plan import (
     version_of_hop,
     write_plan,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.places import Places, find_paths
 
 Planned = Callable[[Arguments], Result]
 

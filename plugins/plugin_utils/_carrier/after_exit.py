@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import (
     LEFTOVERS,
     fork_out_of_reach,
     outlive_all,
