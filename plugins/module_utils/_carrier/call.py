@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
-    Materials,
-    Result,
-    Task,
-    TaskDefinition,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+
+from .task import Materials, Result, Task, TaskDefinition
 
 OnWarning = Callable[[str, str], None]
 Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]

@@ -11,17 +11,12 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import (
-    CANCEL_SUFFIX,
-    ProgressFile,
-    no_progress,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
+
+from .call import call
+from .options import full_argument_spec
+from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
+from .shipped_materials import ShippedMaterials
+from .task import TaskDefinition
 
 
 def run_module(definition: TaskDefinition) -> None:

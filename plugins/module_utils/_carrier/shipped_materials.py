@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AtHand, Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from .task import AtHand, Materials
 
 RELEASE_BUNDLE = "release.bundle"
 CATALOG = "catalog.json"

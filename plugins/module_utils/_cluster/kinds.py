@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    Resource,
-    group_of,
-)
+from .cluster import Object, Ref, Resource, group_of
 
 NAMESPACE = ("", "Namespace")
 SECRET = ("", "Secret")

@@ -17,10 +17,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import Workplace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-    DesiredComponent,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
     Known,
@@ -50,6 +46,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
+
+from .component_run import Workplace
+from .desired_component import DesiredComponent
 
 
 def narrow_component(

@@ -20,13 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    completed,
-    intended,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-    DesiredComponent,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Applied, Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
@@ -77,6 +70,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+from .component_inventory import completed, intended
+from .desired_component import DesiredComponent
 
 Answer = TypeVar("Answer")
 

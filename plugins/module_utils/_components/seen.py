@@ -15,8 +15,6 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import as_listed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
@@ -24,6 +22,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     entry_to,
     rewrite_inventory,
 )
+
+from .component_inventory import as_listed
+from .component_plan import ComponentPlan
 
 
 def note_what_was_seen(

@@ -3,5 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engine of migrations: finding classes, checking and running them, and what their results are.
 
-From outside: `engine`, `loader`, `registry`, `results`. The contract for authors is `module_utils/migration.py`.
+From outside: `engine`, `loader`, `registry`, `results`.
+The contract for authors is `module_utils/migration.py`.
 """

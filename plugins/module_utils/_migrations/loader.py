@@ -21,8 +21,10 @@ from types import ModuleType
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from .found import MigrationSet
+from .registry import (
     FOUND_PACKAGE,
     MANIFEST,
     OWN_ORIGIN,
@@ -34,11 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
     syntax_problem,
     unique,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validation import (
-    Candidate,
-    problems_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from .validation import Candidate, problems_of
 
 OWN_PACKAGE = "ansible_collections.kyma.lifecycle.plugins.module_utils.migrations"
 

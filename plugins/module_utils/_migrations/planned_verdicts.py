@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import NOT_NEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
+
+from .results import NOT_NEEDED
 
 LONGEST_EVIDENCE = 1000
 """Characters of an evidence that are kept and compared: a record must not grow with what it tells of."""

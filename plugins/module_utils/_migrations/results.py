@@ -15,9 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GR
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-        Journal,
-    )
+    from .journal.journal_entry import Journal
 
 NEEDED = "needed"
 NOT_NEEDED = "not_needed"

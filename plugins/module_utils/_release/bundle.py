@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    ComponentEntry,
-    Content,
-    Release,
-)
+
+from .model import ComponentEntry, Content, Release
 
 
 def to_bundle(release: Release) -> bytes:

@@ -14,16 +14,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    LONGEST_MESSAGE,
-    end_cancelled,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUNNING, read_run
+
+from .cancellation import LONGEST_MESSAGE, end_cancelled
+from .records.installation import read_installation
+from .records.record_schema import API_VERSION
+from .records.record_writer import timestamp, who
+from .records.runs import RUNNING, read_run
 
 ATTEMPTS = 10
 """How often the wish is written anew, as the run itself writes to its record all the time."""
@@ -43,9 +39,7 @@ def cancel(task: Task) -> Result:
     for _attempt in range(ATTEMPTS):
         record = read_run(task.cluster, name)
         if task.params["nobody_at_work"] and not task.check_mode:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
-                give_back,
-            )
+            from .lease.under_lease import give_back
 
             give_back(task.cluster, record)
         if why_not := nothing_to_cancel(record, ending=task.params["end"]):

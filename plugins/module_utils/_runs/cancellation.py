@@ -15,21 +15,11 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    NOT_STARTED,
-    ComponentOutcome,
-    failures_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    RUNNING,
-    forget_old_runs,
-    note,
-    read_run,
-    read_runs,
-)
+
+from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
+from .records.record_schema import API_VERSION
+from .records.record_writer import timestamp, who
+from .records.runs import RUNNING, forget_old_runs, note, read_run, read_runs
 
 SECONDS_BETWEEN_LOOKS = 5.0
 """How often the run's record is read for the wish of somebody at another terminal."""

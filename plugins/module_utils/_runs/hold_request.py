@@ -8,15 +8,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    bring_definitions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import new_hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-    write_hold,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
+
+from .records.definitions import bring_definitions
+from .records.hold import new_hold
+from .records.installation import read_installation, write_hold
+from .records.record_writer import who
 
 
 def held(task: Task) -> Result:

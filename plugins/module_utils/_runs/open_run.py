@@ -8,8 +8,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import moment
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DELETE
+
+from .records.hold import moment
+from .records.record_schema import DELETE
 
 SILENT_FOR = timedelta(hours=1)
 """A run that has noted nothing for so long is dead: each component that it ends is noted."""

@@ -12,7 +12,8 @@ from types import TracebackType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import ENDS as MIGRATION_ENDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import LOG_STATES
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ENDS
+
+from .outcomes import ENDS
 
 SILENCE_SECONDS = 30.0
 """How long a component may be at the same thing before that is said again."""

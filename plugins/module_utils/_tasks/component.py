@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deployed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
-    DEPLOY_SPEC,
-    LEASE_SPEC,
-    PRUNE_ALLOW,
-    STOPPING_SPEC,
-)
+
+from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
 
 
 def component(task: Task) -> Result:

@@ -45,12 +45,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
     read_run,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
-    LEASE_SPEC,
-    MIGRATING_SPEC,
-    STOPPING_SPEC,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
+
+from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
     "what these migrations have written can't be undone: that would be kept beside the record of the newest"

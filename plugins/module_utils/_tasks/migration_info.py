@@ -29,8 +29,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undon
     has_written,
     newest_undoing,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import MIGRATING_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
+
+from .shared_options import MIGRATING_SPEC
 
 
 def migration_info(task: Task) -> Result:

@@ -24,10 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summar
     summary_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
-    DEPLOY_SPEC,
-    PRUNE_ALLOW,
-)
+
+from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 
 
 def plan(task: Task) -> Result:

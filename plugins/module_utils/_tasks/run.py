@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared_options import (
-    LEASE_SPEC,
-    POLICY_SPEC,
-)
+
+from .shared_options import LEASE_SPEC, POLICY_SPEC
 
 
 def run(task: Task) -> Result:

@@ -17,12 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import (
-    LEFTOVERS,
-    fork_out_of_reach,
-    outlive_all,
-)
+from .exit_messages import LAST_WORDS
+from .temporary_files import LEFTOVERS, fork_out_of_reach, outlive_all
 
 SECONDS_FOR_WORK = 60
 """How long what was left undone may take, as nobody is there any more who would end it."""

@@ -20,19 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.async_job import Files, Window, follow
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import Carrier, TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.forked_worker import (
-    prolong,
-    work_in_own_process,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import has_libraries
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import (
-    has_been_told,
-    heeding_signals,
-)
+
+from .arguments import Arguments
+from .async_job import Files, Window, follow
+from .carrier import Carrier, TaskVars
+from .exit_messages import LAST_WORDS
+from .forked_worker import prolong, work_in_own_process
+from .interpreter import has_libraries
+from .signals import has_been_told, heeding_signals
 
 MARGIN = 30.0
 """Seconds for starting and for leaving a result."""

@@ -31,29 +31,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import (
-    NEEDED_BY_ALL,
-    has_libraries,
-    import_early,
-    with_own_python,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import Places, find_paths
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import (
-    cancelled,
-    hand_over,
-    has_been_told,
-    take_up,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import LEFTOVERS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal import (
-    printable,
-    printable_line,
-    printable_result,
-)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import search_less_often
+
+from .arguments import Arguments, validate
+from .interpreter import NEEDED_BY_ALL, has_libraries, import_early, with_own_python
+from .materials import ControllerMaterials
+from .paths import Places, find_paths
+from .signals import cancelled, hand_over, has_been_told, take_up
+from .temporary_files import LEFTOVERS
+from .terminal import printable, printable_line, printable_result
 
 TaskVars = dict[str, Any]
 

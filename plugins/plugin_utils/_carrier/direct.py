@@ -11,10 +11,11 @@ from typing import ClassVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import Carrier, TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import has_libraries
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import heeding_signals
+
+from .arguments import Arguments
+from .carrier import Carrier, TaskVars
+from .interpreter import has_libraries
+from .signals import heeding_signals
 
 
 class DirectCarrier(Carrier):

@@ -31,11 +31,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Verdict,
     needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    Fault,
-    RecordedCluster,
-    Recording,
-)
+
+from .recorded_cluster import Fault, RecordedCluster, Recording
 
 
 class Overslept(LifecycleError):

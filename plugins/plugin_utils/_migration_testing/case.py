@@ -19,23 +19,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    Attempt,
-    Surroundings,
-    attempted,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-    Reaction,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
-    State,
-    differences,
-    read,
-    status_differences,
-    versions_of,
-)
+
+from .api_server import ApiServer
+from .attempt import Attempt, Surroundings, attempted
+from .memory_cluster import MemoryCluster, Reaction
+from .state import State, differences, read, status_differences, versions_of
 
 
 @dataclass

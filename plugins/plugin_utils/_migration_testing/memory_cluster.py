@@ -44,7 +44,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_sele
     field_matcher,
     label_matcher,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_store import Store
+
+from .memory_store import Store
 
 WRITES = frozenset({"apply", "create", "patch", "delete"})
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")

@@ -10,16 +10,11 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
-    ApiServer,
-    InMemory,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import attempted
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
-    Case,
-    surroundings,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import told
+
+from .api_server import ApiServer, InMemory
+from .attempt import attempted
+from .case import Case, surroundings
+from .recorded_cluster import told
 
 
 def problems_at_rest(

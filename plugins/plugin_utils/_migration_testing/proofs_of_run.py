@@ -12,23 +12,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalInMemory,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    attempted,
-    undone,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    told,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.slow_deletions import (
-    Going,
-    SlowlyDeletingCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
-    last_call,
-    listed,
-    replaced,
-)
+
+from .attempt import attempted, undone
+from .case import Case
+from .recorded_cluster import told
+from .slow_deletions import Going, SlowlyDeletingCluster
+from .state import last_call, listed, replaced
 
 Problems = Iterator[str]
 

@@ -24,9 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_sele
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    ref_named,
-)
+
+from .recorded_cluster import ref_named
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 """What the garbage collector takes off when it is done with the dependents, by the propagation."""

@@ -16,7 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import Attempt
+
+from .attempt import Attempt
 
 State = Mapping[Ref, "Object | None"]
 """Objects by reference; None where there is none."""

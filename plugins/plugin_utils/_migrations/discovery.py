@@ -44,7 +44,7 @@ def _of_collection(name: str) -> MigrationFolder:
     places = _places(module)
     if places:
         return MigrationFolder(name, places[0])
-    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.missing import why_missing
+    from .missing import why_missing
 
     return MigrationFolder(name, module.replace(".", "/"), why_missing(name, _places))
 

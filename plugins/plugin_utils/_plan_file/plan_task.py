@@ -20,7 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, how_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import Places, find_paths
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_file import (
+
+from .plan_file import (
     RUNNING,
     BadPlan,
     asked_of,

@@ -19,16 +19,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
     Release,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import helm_version
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, Layout
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.problems import Findings
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.rendering import Renderer, read_files
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source_hash import (
-    source_of,
-    source_of_files,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import UserValues
+
+from .helm import helm_version
+from .layout import Chart, Found, Layout
+from .problems import Findings
+from .rendering import Renderer, read_files
+from .source import Source
+from .source_hash import source_of, source_of_files
+from .values import UserValues
 
 
 class Contents:

@@ -14,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import refusal
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
+
+from .layout import Chart
+from .programs import ProgramFailed, ProgramMissing, run_program
 
 _SECONDS = 120
 _SHORTEST_SECRET = 6

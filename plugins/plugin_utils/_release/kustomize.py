@@ -13,15 +13,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize_references import (
-    foreign_references,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
+
+from .kustomize_references import foreign_references
+from .programs import ProgramFailed, ProgramMissing, run_program
+from .source import Source
 
 _SECONDS = 120
 

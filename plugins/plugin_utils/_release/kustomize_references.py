@@ -17,12 +17,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_docum
     plain_text,
     read_documents,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import KUSTOMIZATIONS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.yaml_files import (
-    read_settings,
-    read_text,
-)
+
+from .layout import KUSTOMIZATIONS
+from .source import Source
+from .yaml_files import read_settings, read_text
 
 # Keys are compared in lower case, as kustomize doesn't mind the case.
 _PLUGINS = frozenset({"generators", "transformers", "validators"})

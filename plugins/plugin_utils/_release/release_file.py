@@ -8,11 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import parses
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.yaml_files import (
-    SettingsReader,
-    read_settings,
-)
+
+from .version import parses
+from .yaml_files import SettingsReader, read_settings
 
 
 @dataclass(frozen=True)

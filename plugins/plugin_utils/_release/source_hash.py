@@ -13,14 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import (
-    RENDERING,
-    Digest,
-    content_of,
-    digest_of,
-    files_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, Manifests
+
+from .fingerprint import RENDERING, Digest, content_of, digest_of, files_of
+from .layout import Chart, Found, Manifests
 
 _NAMESPACE = re.compile(rb"""kind["']?\s*:\s*(?:[&!]\S+\s+)*(?:["']?Namespace\b|\*|["']?\{\{)""")
 """A kind that is Namespace, or may come to be by an alias or a template."""

@@ -21,7 +21,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
     refusal,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.yaml_files import read_text
+
+from .yaml_files import read_text
 
 GLOBAL = "global"
 _UNESCAPED_DOT = re.compile(r"(?<!\\)\.")

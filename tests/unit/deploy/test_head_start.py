@@ -6,8 +6,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy import head_start
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired import head_start
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.head_start import HeadStart
 
 
 def waits(start: HeadStart, name: str) -> threading.Thread:

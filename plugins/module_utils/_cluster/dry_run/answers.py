@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ApiError,
-    ClusterError,
-    api_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
+from ..cluster import Object, Ref, ref_of
+from ..copying import copied
+from ..errors import ApiError, ClusterError, api_error
+from ..kinds import Kind
 
 
 def problem(verb: str, ref: Ref, status: int, reason: str, message: str) -> ApiError:

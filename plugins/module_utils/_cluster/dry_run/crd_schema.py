@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ..copying import copied
 
 Schema = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+from ..cluster import (
     FIELD_MANAGER,
     Cluster,
     Event,
@@ -22,22 +22,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     WriteTerms,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import (
-    addressed,
-    already_exists,
-    not_found,
-    refuse_namespace,
-    refuse_precondition,
-    shown,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.overlay import Change, Overlay
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.plain_objects import (
-    is_surely_valid,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import depends_on
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write, timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+from ..copying import copied
+from ..errors import (
     AlreadyExists,
     ApiError,
     ClusterError,
@@ -46,20 +32,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotRehearsable,
     silent_webhook,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
-    merge_patch_between,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD,
-    NAMESPACE,
-    Kind,
-    built_in_kinds,
-    is_a,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
-    field_matcher,
-    label_matcher,
-)
+from ..fields.json_patch import merge_patch_between
+from ..kinds import CRD, NAMESPACE, Kind, built_in_kinds, is_a
+from ..label_selectors import field_matcher, label_matcher
+from .answers import addressed, already_exists, not_found, refuse_namespace, refuse_precondition, shown
+from .overlay import Change, Overlay
+from .plain_objects import is_surely_valid
+from .server_rules import depends_on
+from .writes import Write, timestamp
 
 Answer = TypeVar("Answer")
 

@@ -9,24 +9,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import without_version
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import establish
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD,
-    NAMESPACE,
-    Kind,
-    KindTable,
-    built_in_kinds,
-    is_a,
-    kinds_of_crd,
-)
+from ..cluster import Cluster, Object, Ref, ref_of
+from ..copying import copied
+from ..kinds import CRD, NAMESPACE, Kind, KindTable, built_in_kinds, is_a, kinds_of_crd
+from .answers import without_version
+from .writes import establish
 
 LOCKS = 64
 FIRST_VERSION = 10**15

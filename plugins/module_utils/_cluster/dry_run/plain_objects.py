@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ..cluster import Object
 
 LONGEST_NAME = 253
 LONGEST_PART = 63

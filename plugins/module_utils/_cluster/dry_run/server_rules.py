@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.quantity import parse_quantity
+from ..cluster import Object, Ref
+from ..quantity import parse_quantity
 
 Lookup: TypeAlias = Callable[[Ref], "Object | None"]
 

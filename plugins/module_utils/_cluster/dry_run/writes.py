@@ -13,30 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import (
-    Fault,
-    misfits,
-    with_defaults,
-    without_unknown,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import (
-    Lookup,
-    Problem,
-    problems_of,
-    refused_resize,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import merged, pruned
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import duplicates_in
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
-    PatchRefused,
-    json_patched,
-    merge_patched,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
+from ..cluster import Object, Ref, ref_of
+from ..copying import copied
+from ..errors import api_error
+from ..fields.apply_merge import merged, pruned
+from ..fields.field_sets import duplicates_in
+from ..fields.json_patch import PatchRefused, json_patched, merge_patched
+from ..fields.list_types import shapes_of
+from ..fields.managed_fields import (
     APPLY,
     UPDATE,
     Manager,
@@ -50,7 +34,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.man
     fields_of,
     owners_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
+from ..kinds import Kind
+from .crd_schema import Fault, misfits, with_defaults, without_unknown
+from .server_rules import Lookup, Problem, problems_of, refused_resize
 
 KEPT_BY_SERVER = (
     "creationTimestamp",

@@ -8,20 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
-    Field,
-    Fields,
-    as_json,
-    item_key,
-    with_parents,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import (
-    Names,
-    Shapes,
-    Whole,
-)
+from ..cluster import Object
+from ..copying import copied
+from .field_sets import Field, Fields, as_json, item_key, with_parents
+from .list_types import Names, Shapes, Whole
 
 
 def merged(live: Object, intent: Object, shapes: Shapes) -> Object:

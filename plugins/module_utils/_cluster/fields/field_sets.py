@@ -13,12 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import (
-    KEY_DEFAULTS,
-    Names,
-    Shapes,
-    Whole,
-)
+from .list_types import KEY_DEFAULTS, Names, Shapes, Whole
 
 Field = tuple[str, ...]
 Fields = frozenset[Field]

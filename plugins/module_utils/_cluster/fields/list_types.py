@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
+from ..kinds import Kind
 
 
 class Whole(Enum):

@@ -8,17 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
-    Field,
-    Fields,
-    as_text,
-    by_depth,
-    from_fields_v1,
-    to_fields_v1,
-    values_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
+from ..cluster import Object
+from .field_sets import Field, Fields, as_text, by_depth, from_fields_v1, to_fields_v1, values_of
+from .list_types import Shapes
 
 APPLY = "Apply"
 UPDATE = "Update"

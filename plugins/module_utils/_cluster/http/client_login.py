@@ -11,14 +11,10 @@ from __future__ import annotations
 import dataclasses
 import threading
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.kubeconfig import (
-    Choice,
-    Kubeconfig,
-    static_login,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, missing_client
+from ..cluster import Authorization
+from ..errors import Unconfigured
+from .kubeconfig import Choice, Kubeconfig, static_login
+from .login import Login, missing_client
 
 
 def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:

@@ -11,26 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.kubeconfig import (
-    choose,
-    needs_plugin,
-    needs_provider,
-    read_kubeconfig,
-    static_login,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import (
-    Login,
-    basic,
-    bearer,
-    bearer_from_file,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
-    OnWarning,
-    Transport,
-)
+from ..cluster import FIELD_MANAGER
+from ..errors import Unconfigured
+from .kubeconfig import choose, needs_plugin, needs_provider, read_kubeconfig, static_login
+from .live import LiveCluster
+from .login import Login, basic, bearer, bearer_from_file
+from .transport import OnWarning, Transport
 
 CONNECTION_SPEC: dict[str, dict[str, Any]] = {
     "kubeconfig": {"type": "raw"},
@@ -139,15 +125,11 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
     choice = choose(config, options.get("context"))
     if needs_provider(choice):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.client_login import (
-            client_login,
-        )
+        from .client_login import client_login
 
         return client_login(config, choice, persist=bool(options.get("persist_config")))
     if needs_plugin(choice):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.exec_credentials import (
-            plugin_login,
-        )
+        from .exec_credentials import plugin_login
 
         return plugin_login(choice)
     return static_login(choice)

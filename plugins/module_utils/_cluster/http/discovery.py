@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..cluster import Resource
+from ..errors import ApiError
 
 AGGREGATED = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"

@@ -11,21 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ExecResult
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Unreachable,
-    api_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import missing_client
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.tls import tls_context
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
-    CONNECT_SECONDS,
-    Transport,
-    bypasses_proxy,
-    decoded_status,
-    plain_reason,
-)
+from ..cluster import ExecResult
+from ..errors import ClusterError, Unreachable, api_error
+from .login import missing_client
+from .tls import tls_context
+from .transport import CONNECT_SECONDS, Transport, bypasses_proxy, decoded_status, plain_reason
 
 PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"]
 STDOUT, STDERR, STATUS = 1, 2, 3

@@ -21,12 +21,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.kubeconfig import (
-    Choice,
-    static_login,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ..errors import Unconfigured
+from .kubeconfig import Choice, static_login
+from .login import Login
 
 RENEW_BEFORE = timedelta(seconds=60)
 """How long before its end a credential counts as run out."""

@@ -19,15 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import (
-    Login,
-    basic,
-    bearer,
-    bearer_from_file,
-    missing_client,
-)
+from ..cluster import Authorization
+from ..errors import Unconfigured
+from .login import Login, basic, bearer, bearer_from_file, missing_client
 
 DEFAULT_PATH = "~/.kube/config"
 SECTIONS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))

@@ -14,28 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Event,
-    ExecResult,
-    Object,
-    Page,
-    Resource,
-    WriteTerms,
-    group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Gone,
-    KindNotServed,
-    NotFound,
-    Unreachable,
-    api_error,
-    may_have_acted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.discovery import Discovery
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
+from ..cluster import FIELD_MANAGER, Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms, group_of
+from ..errors import ClusterError, Gone, KindNotServed, NotFound, Unreachable, api_error, may_have_acted
+from .discovery import Discovery
+from .transport import Transport
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE_ITEMS = 500
@@ -373,7 +355,7 @@ class LiveCluster(Cluster):
     def exec(
         self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
     ) -> ExecResult:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.exec import run_command
+        from .exec import run_command
 
         return run_command(
             self._writing,
@@ -417,9 +399,7 @@ class LiveCluster(Cluster):
         named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
 
         def look() -> Object | None:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
-                has_made,
-            )
+            from .lost_answers import has_made
 
             live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
             return has_made(live, wanted, self._field_manager)
@@ -433,9 +413,7 @@ class LiveCluster(Cluster):
             if not may_have_acted(error):
                 raise
             # Mostly not needed.
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
-                settled,
-            )
+            from .lost_answers import settled
 
             return settled(ask, look, error, policy=self._transport.retry_policy)
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Authorization
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
+from ..cluster import Authorization
+from ..errors import Unconfigured
 
 TOKEN_FILE_SECONDS = 60.0
 """How long a token file's content is good for: the kubelet rotates projected tokens (KEP-1205)."""

@@ -11,12 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    may_have_acted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import Loss, RetryPolicy
+from ..cluster import Object
+from ..errors import ClusterError, may_have_acted
+from .retry import Loss, RetryPolicy
 
 T = TypeVar("T")
 

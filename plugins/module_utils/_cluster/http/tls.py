@@ -11,8 +11,8 @@ import tempfile
 import threading
 from collections.abc import Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ..errors import Unconfigured
+from .login import Login
 
 
 class SharedContext(ssl.SSLContext):

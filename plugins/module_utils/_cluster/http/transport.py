@@ -17,22 +17,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import WriteTerms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ApiError,
-    ClusterError,
-    Unconfigured,
-    Unreachable,
-    api_error,
-    is_answer,
-    may_have_acted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, missing_client
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import (
-    INTERNAL,
-    Loss,
-    RetryPolicy,
-)
+from ..cluster import WriteTerms
+from ..errors import ApiError, ClusterError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
+from .login import Login, missing_client
+from .retry import INTERNAL, Loss, RetryPolicy
 
 if TYPE_CHECKING:
     import urllib3
@@ -449,7 +437,7 @@ def open_pool(login: Login) -> urllib3.PoolManager:
         ],
     }
     if login.server.startswith("https:"):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.tls import tls_context
+        from .tls import tls_context
 
         options["ssl_context"] = tls_context(login)
         if login.server_name:

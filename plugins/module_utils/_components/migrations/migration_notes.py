@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
     last_undone,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from ..component_plan import MigrationPlan
 
 
 def with_irreversible(plan: MigrationPlan, migration: type[Migration]) -> MigrationPlan:

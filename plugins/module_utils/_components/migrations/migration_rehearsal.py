@@ -8,24 +8,16 @@ from __future__ import annotations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_notes import (
-    with_irreversible,
-    with_undone,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
-    planned,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
     RehearsedChanges,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+from ..component_plan import Blocker, MigrationPlan
+from .migration_notes import with_irreversible, with_undone
+from .phase_migrations import Migrating, planned
 
 
 class MigrationRehearsal:

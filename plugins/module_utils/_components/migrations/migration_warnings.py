@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,
     overdue_warning,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
+
+from ..component_plan import MigrationPlan
 
 
 def migration_warnings(

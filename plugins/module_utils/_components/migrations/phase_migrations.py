@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
@@ -36,15 +35,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Phase,
 )
 
+from ..component_plan import MigrationPlan
+
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-        DesiredComponent,
-    )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
         Journal,
     )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+    from ..desired_component import DesiredComponent
 
 
 @dataclass

@@ -13,13 +13,6 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_sparing import (
-    inhabitants_told,
-    sparing_rights,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
     migrating_of,
     over_deployed,
@@ -74,6 +67,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undon
     state_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from .phase_migrations import Migrating
+from .undo_sparing import inhabitants_told, sparing_rights
 
 
 def undone(task: Task) -> Result:

@@ -25,14 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_sparing import (
     sparing_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion_order import (
-    deletion_waves,
-    objects_by_component,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion_run import (
-    DeletionRun,
-    phase_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
@@ -101,6 +93,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from .deletion_order import deletion_waves, objects_by_component
+from .deletion_run import DeletionRun, phase_of
 
 EVERYTHING = "*"
 """The name that stands for all components, and for our own records after them."""

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
-    needs_problems,
-    waves_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, ComponentEntry
+
+from ..desired.waves import needs_problems, waves_of
 
 
 def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> list[tuple[str, ...]]:

@@ -13,12 +13,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     Migrating,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+
+from .desired_release import desired_of
 
 
 def migrating_of(task: Task, cluster: Cluster) -> Migrating:

@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
-    foundation_source,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
     is_autoscaler,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
+
+from .desired_release import foundation_source
 
 
 def read_release(

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import is_same
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
+
+from ..desired.release_versions import is_same
 
 
 def what_stays(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import is_same
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+
+from ..desired.release_versions import is_same
 
 
 def alone_problems(

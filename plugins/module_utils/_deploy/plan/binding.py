@@ -16,11 +16,12 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of
+
+from .release_plan import Plan
 
 Path = tuple[str, ...]
 

@@ -20,23 +20,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     Migrating,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import Desired
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
-    is_older,
-    is_open,
-    is_same,
-    upgrade_problem,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import (
-    Plan,
-    PlanRequest,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_rehearsal import Rehearsal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from ..desired.desired_release import Desired
+from ..desired.release_versions import is_older, is_open, is_same, upgrade_problem
+from ..desired.unchanged import read_release
+from .observed import Observed
+from .release_plan import Plan, PlanRequest
+from .release_rehearsal import Rehearsal
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     Migrating,
     planned,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed, observe
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import (
-    Plan,
-    PlanRequest,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import suspects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
+
+from .observed import Observed, observe
+from .release_plan import Plan, PlanRequest
 
 
 def make_plan(
@@ -71,13 +69,11 @@ def make_plan(
             return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     if request.hops and not request.alone:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.hops import plan_way
+        from .hops import plan_way
 
         return plan_way(cluster, materials, request, found, migrating, observed)
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import read_release
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_rehearsal import (
-        Rehearsal,
-    )
+    from ..desired.unchanged import read_release
+    from .release_rehearsal import Rehearsal
 
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
     return Rehearsal(cluster, release, request, found, migrating, observed, digest, kept=kept).plan()

@@ -26,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
     missing_rights,
     told_with_grants,
@@ -62,6 +61,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from .observed import Observed
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.chan
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import Stage
     from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+
+    from ..desired.waves import Stage
 
 
 @dataclass(frozen=True)

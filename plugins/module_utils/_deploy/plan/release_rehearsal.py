@@ -39,44 +39,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     Migrating,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
-    Desired,
-    desired_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
-    is_open,
-    is_same,
-    server_problem,
-    upgrade_problem,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
-    needs_problems,
-    stages_of,
-    waves_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.abandonment import what_stays
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.alone import (
-    alone_problems,
-    alone_warnings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.preflight import (
-    Findings,
-    Intended,
-    preflight,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.prune_rehearsal import (
-    PruneRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import (
-    Plan,
-    PlanRequest,
-    with_later_changes,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.wave_rehearsal import (
-    ComponentRehearsal,
-    Scene,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue,
@@ -99,6 +61,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
+
+from ..desired.desired_release import Desired, desired_of
+from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
+from ..desired.waves import needs_problems, stages_of, waves_of
+from .abandonment import what_stays
+from .alone import alone_problems, alone_warnings
+from .observed import Observed
+from .preflight import Findings, Intended, preflight
+from .prune_rehearsal import PruneRehearsal
+from .release_plan import Plan, PlanRequest, with_later_changes
+from .wave_rehearsal import ComponentRehearsal, Scene
 
 
 class Rehearsal:

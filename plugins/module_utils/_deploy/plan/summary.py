@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+
+from .release_plan import Plan
 
 
 def summary_of(plan: Plan) -> list[str]:

@@ -31,10 +31,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
     MigrationRehearsal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import is_older
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.abandonment import going_back
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.observed import Observed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
     AppliedAll,
@@ -65,6 +61,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+from ..desired.release_versions import is_older
+from .abandonment import going_back
+from .observed import Observed
+from .release_plan import PlanRequest
 
 
 @dataclass(frozen=True)

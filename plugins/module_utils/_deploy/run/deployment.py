@@ -24,22 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     Migrating,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
-    Desired,
-    desired_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
-    longest_first,
-    needs_problems,
-    waves_of,
-    with_head_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.head_start import HeadStart
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
-    hold_to_plan,
-    hold_to_planned_code,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -81,6 +65,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+from ..desired.desired_release import Desired, desired_of
+from ..desired.head_start import HeadStart
+from ..desired.unchanged import read_release
+from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
+from ..plan.binding import hold_to_plan, hold_to_planned_code
 
 
 class _Known(NamedTuple):

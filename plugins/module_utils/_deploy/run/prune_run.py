@@ -12,9 +12,6 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import read_release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import hold_to_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -60,6 +57,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..desired.desired_release import desired_of
+from ..desired.unchanged import read_release
+from ..plan.binding import hold_to_plan
 
 
 def pruned(task: Task) -> Result:

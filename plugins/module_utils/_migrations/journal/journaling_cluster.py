@@ -29,7 +29,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.intended_writes import (
+
+from .intended_writes import (
     as_merge_patch,
     bound_to,
     is_same_version,
@@ -38,12 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     version_of,
     with_name,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    STATUS,
-    Journal,
-    JournalEntry,
-    begun,
-)
+from .journal_entry import STATUS, Journal, JournalEntry, begun
 
 TRIES = 10
 """How often a write is tried where others write the same object between the look at it and the write."""

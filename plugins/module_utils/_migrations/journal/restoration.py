@@ -25,10 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.fie
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import IDENTITY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    STATUS,
-    JournalEntry,
-)
+
+from .journal_entry import STATUS, JournalEntry
 
 _NOT_WRITTEN = frozenset({*IDENTITY, "selfLink"})
 """Of an object's metadata, what nobody writes; ``selfLink`` is what old servers kept."""

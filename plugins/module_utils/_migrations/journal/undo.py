@@ -20,27 +20,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
     merge_patch_between,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    STATUS,
-    JournalEntry,
-    newest_first,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.recreation import (
-    as_new,
-    without_vanished_owners,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.restoration import (
-    Restored,
-    State,
-    state_of,
-    take_back,
-    top_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.served import (
-    Served,
-    served_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+
+from .journal_entry import STATUS, JournalEntry, newest_first
+from .recreation import as_new, without_vanished_owners
+from .restoration import Restored, State, state_of, take_back, top_of
+from .served import Served, served_as
+from .undo_report import (
     AS_BEFORE,
     CHANGED_SINCE,
     DELETED,

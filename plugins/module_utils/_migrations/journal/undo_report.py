@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
+
+from .journal_entry import JournalEntry
 
 RESTORED = "restored"
 RECREATED = "recreated"

@@ -14,17 +14,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     KindNotServed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    Right,
-    access_review,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
-    Subject,
-    granting_roles,
-    rights_problem,
-    roles_as_yaml,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from .rights import Right, access_review
+from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
 
 
 def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:

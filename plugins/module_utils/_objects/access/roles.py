@@ -14,7 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     GROUP,
     Object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, Right
+
+from .rights import RBAC, Right
 
 GRANT_LABEL = f"{GROUP}/grants"
 """Marks roles that were printed here: they don't keep a namespace, and go with it."""

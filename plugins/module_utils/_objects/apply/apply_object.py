@@ -23,32 +23,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import (
-    is_immutable,
-    is_other_object,
-    with_uid,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.server_side_apply import (
-    TRIES,
-    ServerSideApply,
-    live_object,
-    without_marks,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    Target,
-    is_scaled,
-    keeping_replicas,
-    leaving_replicas,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
-    foreign_marks,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    LAST_APPLIED,
-    Policy,
-)
+
+from ..inventory.inventory_entry import Entry
+from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
+from ..ownership.findings import Finding
+from ..ownership.other_tools import foreign_marks
+from ..ownership.policy import LAST_APPLIED, Policy
+from .refusals import is_immutable, is_other_object, with_uid
+from .server_side_apply import TRIES, ServerSideApply, live_object, without_marks
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    CRDS,
-    RBAC,
-    Resources,
-    Right,
-    right_for,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import always_current
+
+from ..access.rights import CRDS, RBAC, Resources, Right, right_for
+from ..health.status import always_current
 
 
 def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:

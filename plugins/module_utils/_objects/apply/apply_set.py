@@ -19,26 +19,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    NOTHING_KNOWN,
-    Applied,
-    Known,
-    apply_object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import (
-    CRD_RANK,
-    by_rank,
-    rank_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.done_jobs import is_done
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Held
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    Finding,
-    Outcome,
-    remembered,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..inventory.done_jobs import is_done
+from ..inventory.inventory_entry import Held
+from ..ownership.findings import Finding, Outcome, remembered
+from ..ownership.policy import Policy
+from .apply_object import NOTHING_KNOWN, Applied, Known, apply_object
+from .order import CRD_RANK, by_rank, rank_of
 
 CRD = "CustomResourceDefinition"
 
@@ -186,6 +174,6 @@ def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import widened
+    from .crd_versions import widened
 
     return widened(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))

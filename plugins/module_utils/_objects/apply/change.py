@@ -47,7 +47,7 @@ class ObjectChange:
         """Paths of the fields that would change; empty for what is created or deleted."""
         if not self.before or not self.after:
             return []
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_fields
+        from .diff import changed_fields
 
         return changed_fields(self.before, self.after, status=self.status)
 

@@ -26,13 +26,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    NOTHING_KNOWN,
-    Known,
-    apply_object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import Waits
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..ownership.policy import Policy
+from .apply_object import NOTHING_KNOWN, Known, apply_object
+from .apply_set import Waits
+from .crd_versions import (
     gone_versions,
     is_stored_as,
     kept_managers,
@@ -42,8 +41,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_
     widened,
     with_final_storage,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 TRIES = 5
 """How often a write is repeated that somebody else's came in between of."""

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import LAST_APPLIED
+
+from ..ownership.policy import LAST_APPLIED
 
 _BOOKKEEPING = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
 _SECRET_FIELDS = ("data", "stringData")

@@ -21,14 +21,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.server_side_apply import (
-    live_object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    to_look_at,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..inventory.inventory import Inventory, to_look_at
+from .server_side_apply import live_object
 
 _NAMES = ("name", "namespace")
 _MAPS = ("labels", "annotations")

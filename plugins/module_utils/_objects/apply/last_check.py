@@ -32,10 +32,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, is_escalation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import by_rank
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..access.rights import RBAC, is_escalation
+from .order import by_rank
+from .refusals import is_immutable
 
 Defined = Mapping[tuple[str, str], Kind]
 """The kinds (apiVersion, kind) that came with this run, so that no plan could ask the server about them."""

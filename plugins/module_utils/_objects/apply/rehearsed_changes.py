@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_fields
+
+from .change import ObjectChange
+from .diff import changed_fields
 
 
 class RehearsedChanges:

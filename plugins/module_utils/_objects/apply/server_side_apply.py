@@ -17,13 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import Fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import (
-    is_immutable,
-    is_other_object,
-    with_uid,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.adoption import (
+
+from ..inventory.inventory_entry import Entry
+from ..ownership.adoption import (
     ManagerEntry,
     Taken,
     all_of,
@@ -32,20 +28,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
     is_other_tool,
     is_plain_write_of_ours,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.conflicts import (
-    resolve_conflict,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    Finding,
-    Outcome,
-    added_by,
-    held_by_others,
-    name_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
-    foreign_marks,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from ..ownership.conflicts import resolve_conflict
+from ..ownership.findings import Finding, Outcome, added_by, held_by_others, name_of
+from ..ownership.other_tools import foreign_marks
+from ..ownership.policy import Policy
+from .refusals import is_immutable, is_other_object, with_uid
 
 TRIES = 5
 """How often to take fields over: controllers may write a status between two requests."""

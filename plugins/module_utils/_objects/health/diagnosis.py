@@ -15,14 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.explanation import (
-    Evidence,
-    explain,
-    hanging,
-    needs_claim,
-    unbound_claim,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import Unhealthy
+
+from .explanation import Evidence, explain, hanging, needs_claim, unbound_claim
+from .wait import Unhealthy
 
 WORKLOADS = frozenset(
     {

@@ -15,14 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.result import (
-    conditions,
-    holds,
-    number,
-    spec,
-    status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
+
+from .result import conditions, holds, number, spec, status
+from .status import Health
 
 LONGEST_CLAUSE = 300
 """Characters of one foreign message; some carry whole pages."""

@@ -13,13 +13,10 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.result import current, failed
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
-    CURRENT,
-    FAILED,
-    Health,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.workloads import job
+
+from .result import current, failed
+from .status import CURRENT, FAILED, Health
+from .workloads import job
 
 COMPLETED = "Completed"
 FAILURES = frozenset(

@@ -11,18 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.result import (
-    Health,
-    conditions,
-    current,
-    failed,
-    holds,
-    lagging,
-    progressing,
-    spec,
-    status,
-    told,
-)
+from .result import Health, conditions, current, failed, holds, lagging, progressing, spec, status, told
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 """The scheduler's annotation on a claim whose first consumer has got a node."""

@@ -15,9 +15,10 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import platform_rules as platform
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import workloads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.result import (
+
+from . import platform_rules as platform
+from . import workloads
+from .result import (
     CURRENT,
     FAILED,
     PROGRESSING,

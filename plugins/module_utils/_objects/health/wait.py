@@ -22,32 +22,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.finished_jobs import end_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.platform_rules import (
-    waits_for_consumer,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.result import (
-    current,
-    failed,
-    progressing,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
-    CURRENT,
-    FAILED,
-    Health,
-    always_current,
-    health,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import (
-    Inbox,
-    News,
-    Place,
-    Sighting,
-    Trouble,
-    Watcher,
-    place_of,
-    version_of,
-)
+
+from .finished_jobs import end_of
+from .platform_rules import waits_for_consumer
+from .result import current, failed, progressing
+from .status import CURRENT, FAILED, Health, always_current, health
+from .watcher import Inbox, News, Place, Sighting, Trouble, Watcher, place_of, version_of
 
 NOTICE_SECONDS = 0.25
 """How long a cancellation may go unnoticed."""

@@ -9,14 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.finished_jobs import (
-    removes_itself,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
-    intent_of,
-)
+
+from ..health.finished_jobs import removes_itself
+from .inventory import Inventory
+from .inventory_entry import Entry, intent_of
 
 
 def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:

@@ -19,19 +19,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
-    entry_of,
-    intent_of,
-    is_entry_of_ours,
-    is_unchanged,
-    may_be_taken,
-    noted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    INTERACTIVE_MANAGERS,
-    Policy,
-)
+
+from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
+from .inventory_entry import Entry, entry_of, intent_of, is_entry_of_ours, is_unchanged, may_be_taken, noted
 
 
 class KeptPart(NamedTuple):
@@ -162,9 +152,7 @@ def refreshed(
         interactive: patterns of the names of field managers behind which a person sits.
     """
 
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.conflicts import (
-        is_held_by_people,
-    )
+    from ..ownership.conflicts import is_held_by_people
 
     def look(entry: Entry) -> Entry:
         found = live.get(entry.ref)

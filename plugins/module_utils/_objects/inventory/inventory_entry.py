@@ -18,10 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    Policy,
-    is_interactive,
-)
+
+from ..ownership.policy import Policy, is_interactive
 
 Held = tuple[tuple[str, ...], tuple[str, ...]]
 """What others hold of an object: what was ceded, and what was added."""
@@ -147,9 +145,7 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
     Of what could only be written plainly the server may have dropped fields that it did not know: its intent
     is not noted, so that every upgrade looks at it again.
     """
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.adoption import (
-        is_plain_write_of_ours,
-    )
+    from ..ownership.adoption import is_plain_write_of_ours
 
     ceded, added = held
     now = entry_of(obj)

@@ -19,14 +19,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    kinds_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
+from .inventory import Inventory, kinds_of
+
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
+    from ..ownership.autoscaling import Target
 
 
 @contextmanager
@@ -110,10 +108,7 @@ def read_live(
 
 def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
     """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-        AUTOSCALERS,
-        targets_of,
-    )
+    from ..ownership.autoscaling import AUTOSCALERS, targets_of
 
     found = side_by_side(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
     return targets_of(obj for items in found for obj in items)

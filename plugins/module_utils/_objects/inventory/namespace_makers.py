@@ -19,16 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    OTHERS,
-    US,
-    Entry,
-    is_written_by_us,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_metadata,
-)
+
+from .inventory import Inventory
+from .inventory_entry import OTHERS, US, Entry, is_written_by_us
+from .live_objects import read_metadata
 
 
 def look_for_makers(cluster: Cluster, intent: Inventory, before: Iterable[Inventory]) -> Inventory:

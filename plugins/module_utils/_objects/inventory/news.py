@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    Finding,
-    Outcome,
-)
+
+from ..ownership.findings import Finding, Outcome
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-        Entry,
-    )
+    from .inventory_entry import Entry
 
 
 def news(findings: Iterable[Finding], known: Mapping[Ref, Entry]) -> list[Finding]:

@@ -10,8 +10,9 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.adoption import is_maker
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import REPLICAS
+
+from .adoption import is_maker
+from .findings import REPLICAS
 
 AUTOSCALERS = (("autoscaling/v2", "HorizontalPodAutoscaler"), ("keda.sh/v1alpha1", "ScaledObject"))
 

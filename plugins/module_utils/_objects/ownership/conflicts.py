@@ -14,15 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import KEY_DEFAULTS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    Finding,
-    Outcome,
-    name_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    INTERACTIVE_MANAGERS,
-    is_interactive,
-)
+
+from .findings import Finding, Outcome, name_of
+from .policy import INTERACTIVE_MANAGERS, is_interactive
 
 _MANAGER = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
 _SEGMENT = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")

@@ -16,11 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
-    is_written_by_us,
-)
+
+from ..inventory.inventory import Inventory
+from ..inventory.inventory_entry import Entry, is_written_by_us
 
 PROTECTED = (CRD, ("", "PersistentVolumeClaim"), NAMESPACE)
 """Kinds (group, kind) that take what is not ours with them: people's resources, data, whole namespaces."""

@@ -20,14 +20,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     built_in_kinds,
     kinds_of_crd,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, list_right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import GRANT_LABEL
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_makers import (
-    is_of_others,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import KEPT, LEFT, Fate
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..access.rights import Right, list_right
+from ..access.roles import GRANT_LABEL
+from ..inventory.inventory_entry import Entry
+from ..inventory.namespace_makers import is_of_others
+from .fate import KEPT, LEFT, Fate
 
 MOST_NAMED = 10
 """How many objects a sentence lists by name."""

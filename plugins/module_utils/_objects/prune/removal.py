@@ -27,32 +27,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     built_in_kinds,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import (
-    is_home,
-    is_in_the_way,
-    rank_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.explanation import tidy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    OnChange,
-    Unhealthy,
-    wait_until_gone,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_metadata,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
-    DELETE,
-    GONE,
-    KEPT,
-    LEFT,
-    Fate,
-    fate_of,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..apply.order import is_home, is_in_the_way, rank_of
+from ..health.explanation import tidy
+from ..health.wait import OnChange, Unhealthy, wait_until_gone
+from ..health.watcher import Watcher
+from ..inventory.inventory import Inventory
+from ..inventory.inventory_entry import Entry
+from ..inventory.live_objects import read_metadata
+from .fate import DELETE, GONE, KEPT, LEFT, Fate, fate_of
 
 ATTEMPTS = 12
 """How often an object is read again that moves on between a look and its deletion: controllers are quick.

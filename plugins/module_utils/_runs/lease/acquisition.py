@@ -32,7 +32,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     Terms,
     remove_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
+
+from .fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,
     Raised,
@@ -43,19 +44,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_t
     raise_fence,
     why_no_fence,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
-    API_VERSION,
-    KIND,
-    NAME,
-    NAMESPACE,
-    Holder,
-    Lease,
-    Sighting,
-    Standing,
-    sighted,
-    taken,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
+from .lease import API_VERSION, KIND, NAME, NAMESPACE, Holder, Lease, Sighting, Standing, sighted, taken
+from .tenure import Tenure, read_lease
 
 LOOK_SECONDS = 1.0
 """How often whoever waits looks at the lease."""

@@ -37,9 +37,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rev
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import in_words
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from .lease import NAMESPACE
+from .tenure import Tenure
 
 FENCE_LABEL = f"{GROUP}/fence"
 REFUSED_AFTER_SECONDS = 12.0

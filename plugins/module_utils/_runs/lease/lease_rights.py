@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import LEASES, Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAME, NAMESPACE
+
+from .lease import NAME, NAMESPACE
 
 
 def lease_rights() -> set[Right]:

@@ -20,17 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import LeaseHeld, Won
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import (
-    acquire,
-    give_up,
-    look_before,
-    told_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
+
+from ..records.hold import hold_problem
+from ..records.installation import read_installation
+from .acquisition import LeaseHeld, Won
+from .under_lease import acquire, give_up, look_before, told_of
 
 
 class _ClusterHeld(LifecycleError):

@@ -20,7 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     may_have_acted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+
+from .lease import (
     API_VERSION,
     KIND,
     NAME,

@@ -21,26 +21,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
-    Acquisition,
-    Claim,
-    Won,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
-    Fence,
-    fence_of,
-    fenced,
-    lower_fence,
-    why_no_fence,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import Holder, Lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
-    change,
-    timestamp,
-    who,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from ..records.record_writer import change, timestamp, who
+from .acquisition import Acquisition, Claim, Won
+from .fence_token import Fence, fence_of, fenced, lower_fence, why_no_fence
+from .lease import Holder, Lease
+from .tenure import Tenure, read_lease
 
 SHORTEST_LEASE = 6
 """Seconds: a third of it is the least that is left of it when a request begins."""

@@ -14,9 +14,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     wait_until_established,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import INVENTORY_ENTRY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+
+from .installation import Installation
+from .inventories import INVENTORY_ENTRY
+from .record_schema import (
     API_VERSION,
     BOOLEAN,
     INTEGER,
@@ -27,7 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     object_schema,
     record_definition,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
 
 SECONDS_TO_SERVE = 60.0
 

@@ -26,15 +26,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     Inventory,
     KeptPart,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import (
-    Hold,
-    hold_from,
-    hold_problem,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
-    API_VERSION,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import keep
+
+from .hold import Hold, hold_from, hold_problem
+from .record_schema import API_VERSION
+from .record_writer import keep
 
 INSTALLATION_NAME = "kyma"
 

@@ -29,14 +29,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     KeptPart,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
-    API_VERSION,
-    BOOLEAN,
-    COMPONENT_LABEL,
-    STRING,
-    STRINGS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import keep
+
+from .record_schema import API_VERSION, BOOLEAN, COMPONENT_LABEL, STRING, STRINGS, object_schema
+from .record_writer import keep
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500

@@ -41,15 +41,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     Journal,
     JournalEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
-    change,
-    keep,
-    who,
-)
+
+from .installation import read_installation
+from .record_schema import API_VERSION
+from .record_writer import change, keep, who
 
 KIND = "JournalEntry"
 RUN_LABEL = f"{GROUP}/run"

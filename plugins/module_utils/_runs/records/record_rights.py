@@ -23,10 +23,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
     Right,
     right_for,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    DEFINITIONS,
-    VIEWERS,
-)
+
+from .definitions import DEFINITIONS, VIEWERS
 
 
 def records_rights() -> set[Right]:

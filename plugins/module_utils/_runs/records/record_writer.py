@@ -21,7 +21,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     ClusterError,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+
+from .record_schema import API_VERSION
 
 SECONDS_TO_KNOW = 30.0
 """How long an API server may take to go by a definition that was just brought up to date."""
@@ -81,9 +82,7 @@ def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -
                     " playbook again, with one version at a time"
                 ) from refusal
         if not brought:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-                definition_of,
-            )
+            from .definitions import definition_of
 
             cluster.apply(definition_of(kind), force=True)
             brought = True

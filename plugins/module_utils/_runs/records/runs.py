@@ -20,8 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import change, keep
+
+from .record_schema import API_VERSION
+from .record_writer import change, keep
 
 RUNS_KEPT = 20
 RUNNING = "running"

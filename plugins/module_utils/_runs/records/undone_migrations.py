@@ -20,8 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     UndoneObject,
     UndoReport,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import note_undone
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note
+
+from .journal_records import note_undone
+from .runs import note
 
 UNDONE = "undone"
 PARTLY = "partly"
