@@ -496,7 +496,7 @@ def test_plain_logins_do_not_import_the_client(tmp_path: Path, write: Write, run
     path = write(kubeconfig(user))
     program = (
         "import sys\n"
-        "from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect\n"
+        "from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect\n"
         f"connect({{'kubeconfig': {path!r}}})._transport._opened_pool()\n"
         "sys.exit('kubernetes' in sys.modules)\n"
     )

@@ -9,8 +9,8 @@ import time
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import deployment as wave_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -62,7 +62,7 @@ def test_what_hangs_is_said_again_and_not_what_is_ready(monkeypatch: pytest.Monk
             time.sleep(0.02)
             make_healthy(cluster, event)
 
-    monkeypatch.setattr(component, "Reminder", lambda progress: Reminder(progress, silence=0.3))
+    monkeypatch.setattr(wave_run, "Reminder", lambda progress: Reminder(progress, silence=0.3))
     cluster = MemoryCluster()
     cluster.on_write(all_but_two)
     objects = [deployment("hanging-1"), deployment("hanging-2"), deployment("web")]

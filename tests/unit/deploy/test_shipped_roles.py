@@ -8,15 +8,16 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access import rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
     granting_roles,
+    rights_problem,
     roles_as_yaml,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import VIEWERS
@@ -24,6 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.defin
 from tests.cluster.paths import ROOT
 from tests.integration.playbook.release_rules import RULES
 
+PLUGINS = ROOT / "plugins"
+PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RISKY = ("escalate", "bind", "impersonate")
@@ -38,13 +41,20 @@ def granted(rules: Iterable[Mapping[str, Any]]) -> Iterator[Right]:
             yield Right(verb, group, resource, "", name)
 
 
+def _modules_of_rights() -> list[str]:
+    files = PLUGINS.glob("module_utils/**/*rights.py")
+    return [".".join((PACKAGE, *file.relative_to(PLUGINS).with_suffix("").parts)) for file in files]
+
+
 def own_needs() -> set[Right]:
     """All that the code says that it needs whatever is deployed: each function that takes no release."""
-    functions = [
+    modules = [import_module(name) for name in _modules_of_rights()]
+    functions = {
         function
-        for name, function in inspect.getmembers(rights, inspect.isfunction)
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
         if name.endswith("_rights") and not inspect.signature(function).parameters
-    ]
+    }
     assert len(functions) >= 3
     return {right.everywhere() for function in functions for right in function()}
 
@@ -103,7 +113,7 @@ def test_what_is_granted_of_all_is_not_granted_by_name_again() -> None:
 
 def test_a_right_by_name_is_told_with_it() -> None:
     missing = {Right("patch", RBAC, "clusterroles", "", name) for name in ("a", "b")}
-    told = rights.rights_problem("jane", missing, "---\n")
+    told = rights_problem("jane", missing, "---\n")
     assert f"\n  patch clusterroles.{RBAC} (a, b) in the whole cluster\n" in told
 
 

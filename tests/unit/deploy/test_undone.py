@@ -25,7 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
     journal_entry as journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer as recorder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation, runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
     LONGEST_PLAIN,
     read_journal,
@@ -150,7 +151,7 @@ def test_it_is_undone_by_a_later_release_that_does_not_ship_it() -> None:
 def test_the_record_says_who_and_when_and_again_nothing_changes() -> None:
     someone = migrated()
     first = undone(someone)["undone"][0]
-    [run] = recorder.read_runs(someone.cluster)
+    [run] = runs.read_runs(someone.cluster)
     noted = run["status"]["undone"]["logging/grows-volumes"]
     assert (noted["state"], noted["by"], noted["at"]) == ("undone", who(), first["at"])
     assert noted["objects"] == ["ConfigMap default/volume: as before (data.size)"]
@@ -615,7 +616,7 @@ def test_it_is_killed_between_undoing_and_noting_and_done_again() -> None:
     cluster._test.faults.clear()
     again = undone(someone)
     assert (again["changed"], again["undone"][0]["state"]) == (False, "undone")
-    assert recorder.read_runs(cluster)[0]["status"]["undone"]["logging/grows-volumes"]["by"] == who()
+    assert runs.read_runs(cluster)[0]["status"]["undone"]["logging/grows-volumes"]["by"] == who()
 
 
 def test_what_runs_outside_of_a_run_is_kept_beside_the_newest_one() -> None:
@@ -650,7 +651,7 @@ def test_components_are_not_journaled_and_nothing_is_asked_where_nothing_is_to_d
 
 def test_a_held_cluster_is_left_alone() -> None:
     someone = migrated()
-    recorder.write_hold(someone.cluster, recorder.Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
+    installation.write_hold(someone.cluster, Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
     assert undone(someone)["failed"]
     assert size(someone) == "30"
     assert not undone(someone, check_mode=True).get("failed")
@@ -658,8 +659,8 @@ def test_a_held_cluster_is_left_alone() -> None:
 
 def test_a_deployment_that_is_at_work_is_left_alone() -> None:
     someone = migrated()
-    [run] = recorder.read_runs(someone.cluster)
-    recorder.note(someone.cluster, run["metadata"]["name"], {"state": "running"})
+    [run] = runs.read_runs(someone.cluster)
+    runs.note(someone.cluster, run["metadata"]["name"], {"state": "running"})
     refused = undone(someone)
     assert refused["failed"]
     assert "has not ended: let it end first" in refused["msg"]

@@ -15,8 +15,8 @@ from tests.unit.plugins.families import begin, comes_true
 
 FAMILY = """
 import multiprocessing, os, pathlib, shutil, signal, sys, time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import LEFTOVERS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import LIFELINE
 
 # A shell has what it starts in the background ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

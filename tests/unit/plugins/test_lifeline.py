@@ -15,8 +15,8 @@ from tests.unit.plugins.families import begin, comes_true
 
 FAMILY = """
 import multiprocessing, pathlib, signal, sys, time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import LIFELINE
 
 # A shell has what it starts in the background ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

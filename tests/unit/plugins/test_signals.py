@@ -106,7 +106,7 @@ def test_what_was_told_to_stop_has_a_short_result() -> None:
 
 WORKER_AND_MAIN = """
 import multiprocessing, sys, time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
 
 def work():
     LAST_WORDS.say("the first\\nline")
