@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
 
-from tests.cluster.paths import BIN
 from tests.integration.playbook.accounts import rights_to_deploy
 
 from . import world as worlds
@@ -64,11 +63,6 @@ def whole() -> bool:
 @pytest.fixture(scope="session")
 def shared_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """One cluster for all tests that leave it as it was."""
-    if not (BIN / "kube-apiserver").exists():
-        message = "no programs for a cluster of our own (python -m tests.cluster build)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
     made = worlds.create(tmp_path_factory.mktemp("cluster"), tmp_path_factory.mktemp("faults"))
     yield made
     made.close()
