@@ -28,7 +28,7 @@ from .proxy import Passage
 from .shop import MIGRATIONS, given, migrations
 from .world import PATIENCE, World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PAIRS, FEW = 20, 3
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"

@@ -33,19 +33,21 @@ SUPPORTED = (
 
 
 def environments() -> Iterator[tuple[Core, Environment | None]]:
-    """Provide an environment for each supported version; nothing where this machine has no Python for it.
+    """Provide an environment for each supported version; nothing where this machine has no Python for it."""
+    for core in SUPPORTED:
+        yield core, environment(core)
+
+
+def environment(core: Core) -> Environment | None:
+    """Provide an environment for a version; nothing where this machine has no Python for it.
 
     The one that the main environment has is tried there.
     """
-    main = core_of(MAIN)
-    for core in SUPPORTED:
-        if main.startswith(f"{core.version}."):
-            yield core, MAIN
-            continue
-        python = core.python()
-        if python is None:
-            yield core, None
-            continue
-        environment = Environment(f"core-{core.version}")
-        environment.provide(f"core-{core.version}.txt", base=python)
-        yield core, environment
+    if core_of(MAIN).startswith(f"{core.version}."):
+        return MAIN
+    python = core.python()
+    if python is None:
+        return None
+    found = Environment(f"core-{core.version}")
+    found.provide(f"core-{core.version}.txt", base=python)
+    return found

@@ -17,7 +17,7 @@ import pytest
 from .running import Playbook
 from .synthetic import SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 NOT_ITS_DIGEST = "sha256:" + "0" * 64
 

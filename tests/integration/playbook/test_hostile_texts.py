@@ -19,7 +19,7 @@ from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 ESCAPE = "\x1b[2J\x1b[31m"

@@ -13,7 +13,7 @@ from .audit import writes
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PROFILE = "evaluation"
 

@@ -38,7 +38,7 @@ from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE as SMALL
 from .synthetic import SmallRelease, config_map, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 RECORDS = "lifecycle.kyma-project.io/v1alpha1"
 PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "2"))

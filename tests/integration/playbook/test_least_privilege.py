@@ -19,7 +19,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RBAC = "rbac.authorization.k8s.io/v1"

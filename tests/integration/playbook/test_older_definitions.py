@@ -19,7 +19,7 @@ from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import SmallRelease, config_map, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 LACKING = {
     "Installation": ("status", "target"),

@@ -20,7 +20,7 @@ from .running import Outcome, Playbook
 from .snapshot import differing_fields
 from .synthetic import Object, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 KINDS = (
     ("v1", "Namespace"),

@@ -29,7 +29,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 RECORDS = ("Installation", "Inventory", "Run", "JournalEntry")

@@ -29,7 +29,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 HOME = "kyma-system"
 CANARY = "canary-7c1e55"
