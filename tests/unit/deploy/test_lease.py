@@ -364,6 +364,22 @@ def test_what_was_given_back_and_had_by_another_meanwhile_is_lost() -> None:
     alice.release()
 
 
+def test_a_process_that_has_it_again_has_lost_what_it_had_before() -> None:
+    cluster, time = MemoryCluster(), Time()
+    before = acquire(cluster, claim(), time).tenure
+    acquire(cluster, claim(BOB), time)
+    now = acquire(cluster, claim(), time).tenure
+    assert (before.holder, before.epoch, now.epoch) == (now.holder, 1, 3)
+    renewed = read_lease(cluster)
+    # Only the epoch tells the two apart.
+    before.release()
+    assert read_lease(cluster) == renewed
+    with pytest.raises(LeaseLost, match="has taken it over"):
+        before.renew()
+    assert read_lease(cluster) == renewed
+    now.renew()
+
+
 def test_what_the_run_itself_has_given_back_was_taken_by_nobody() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time)

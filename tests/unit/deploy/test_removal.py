@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     Entry,
     entry_of,
@@ -21,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.unit.deploy.driver import config_map, crd, custom
+from tests.unit.deploy.driver import config_map, crd, custom, deployment
 
 
 def placed(obj: Object) -> Object:
@@ -85,3 +87,49 @@ def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
     removal = remove_objects(Terms(cluster), [entry])
     assert [one.ref.name for one in removal.deleted] == ["a"]
     assert cluster.list("example.com/v2", "Gateway").items == []
+
+
+@pytest.fixture
+def three_ranks() -> tuple[MemoryCluster, list[Entry]]:
+    """Objects of three ranks: a custom resource goes first, then a Deployment, then ConfigMaps."""
+    cluster = MemoryCluster()
+    cluster.apply(crd("Gateway"))
+    objects = [config_map("first"), config_map("second"), deployment("web"), custom("Gateway", "edge")]
+    return cluster, [entry_of(cluster.apply(placed(obj))) for obj in objects]
+
+
+def names(entries: list[Entry]) -> list[str]:
+    return [entry.ref.name for entry in entries]
+
+
+def test_ranks_go_one_after_the_other(three_ranks: tuple[MemoryCluster, list[Entry]]) -> None:
+    cluster, entries = three_ranks
+    removal = remove_objects(Terms(cluster), entries)
+    assert names(removal.deleted) == ["edge", "web", "first", "second"]
+    assert (removal.untried, removal.errors) == ([], [])
+
+
+def test_after_a_refused_deletion_no_later_rank_is_tried(
+    three_ranks: tuple[MemoryCluster, list[Entry]],
+) -> None:
+    cluster, entries = three_ranks
+    refused = ApiError("delete", status=500, api_message="the disk is full")
+    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("delete", "Deployment"), refused)
+    removal = remove_objects(Terms(cluster), entries)
+    assert names(removal.deleted) == ["edge"]
+    assert names(removal.failed) == ["web"]
+    assert names(removal.untried) == ["first", "second"]
+    assert not removal.cancelled
+    assert {one["metadata"]["name"] for one in cluster.list("v1", "ConfigMap").items} == {"first", "second"}
+
+
+def test_after_an_object_that_does_not_go_no_later_rank_is_tried(
+    three_ranks: tuple[MemoryCluster, list[Entry]],
+) -> None:
+    cluster, entries = three_ranks
+    held = {"metadata": {"finalizers": ["example.com/guard"]}}
+    cluster.patch("example.com/v1", "Gateway", "edge", "default", held)
+    removal = remove_objects(Terms(cluster, deadline=0.0), entries)
+    assert (removal.deleted, names(removal.failed)) == ([], ["edge"])
+    assert names(removal.untried) == ["web", "first", "second"]
+    assert deletions(cluster) == 1
