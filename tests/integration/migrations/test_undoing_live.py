@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 )
 
 from tests.integration.migrations.test_real_ones import Loki, eventually
-from tests.unit.migrations.loki import CLAIM, LABELS
+from tests.support.loki import CLAIM, LABELS
 
 pytestmark = pytest.mark.cluster
 

@@ -34,7 +34,7 @@ from tests.benchmark.names import (
 from tests.benchmark.page import page, workloads
 from tests.benchmark.tables import report
 from tests.benchmark.trial import rounds_of
-from tests.unit.migrations.support import config_map, setting
+from tests.support.migrations import config_map, setting
 
 MB = 1_000_000
 
