@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
     Case,
-    surroundings,
+    build_environment,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     problems_of_collection,
@@ -116,7 +116,7 @@ def assert_migration(
         before,
         after,
         where,
-        surroundings(
+        build_environment(
             migration,
             before,
             components=components,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 
 from tests.integration.playbook.accounts import rights_to_deploy
 
@@ -29,7 +29,7 @@ PASSED_BEFORE = frozenset(Path(RECORD).read_text().splitlines() if RECORD and Pa
 PASSED_NOW: set[str] = set()
 ALWAYS = ("test_killed_at_every_write", "test_nothing_befalls_it", "test_every_write")
 AS_MANY_OTHERS = 6
-FENCE = {"name": "deployer", "namespace": NAMESPACE}
+FENCE = {"name": "deployer", "namespace": LIFECYCLE_NAMESPACE}
 
 
 def pytest_report_header() -> str:
@@ -105,7 +105,7 @@ def world(shared_world: World) -> Iterator[World]:
 def account(world: World) -> Iterator[None]:
     """What the fence needs: an account that may deploy."""
     api = world.api
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIFECYCLE_NAMESPACE}})
     api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": FENCE})
     rights = rights_to_deploy(FENCE)
     for obj in rights:
@@ -114,7 +114,7 @@ def account(world: World) -> Iterator[None]:
     for obj in rights:
         if obj["kind"] == "ClusterRoleBinding":
             api.delete(obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
-    api.delete("v1", "ServiceAccount", FENCE["name"], NAMESPACE)
+    api.delete("v1", "ServiceAccount", FENCE["name"], LIFECYCLE_NAMESPACE)
 
 
 @pytest.fixture

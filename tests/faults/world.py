@@ -17,7 +17,7 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
-    NAMESPACE as LEASE_NAMESPACE,
+    LIFECYCLE_NAMESPACE as LEASE_NAMESPACE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     DEFINITIONS,

@@ -14,9 +14,9 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
-    AtHand,
+    AvailableRelease,
     Materials,
     Result,
     TaskDefinition,
@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
@@ -75,13 +75,13 @@ def release(version: str, components: Entries, **more: Any) -> Release:
         **more,
     )
     said = [made.version, made.profile, str(made.components), [c.objects for c in content.values()]]
-    return replace(made, digest=digest_of([*made.crds.objects, {"said": json.dumps(said)}]))
+    return replace(made, digest=objects_digest([*made.crds.objects, {"said": json.dumps(said)}]))
 
 
 def content_of(objects: Sequence[Object]) -> Content:
     """Content whose source says no more than the content itself."""
     namespaces = any(obj["kind"] == "Namespace" for obj in objects)
-    return Content(tuple(objects), source=digest_of(objects), has_namespaces=namespaces)
+    return Content(tuple(objects), source_hash=objects_digest(objects), has_namespaces=namespaces)
 
 
 @dataclass
@@ -101,9 +101,9 @@ class FakeMaterials(Materials):
     def has_release(self) -> bool:
         return self.named
 
-    def at_hand(self) -> Sequence[AtHand]:
+    def at_hand(self) -> Sequence[AvailableRelease]:
         return [
-            AtHand(one.version, one.upgrades_from, {"release": one.version}, FakeMaterials(one))
+            AvailableRelease(one.version, one.upgrades_from, {"release": one.version}, FakeMaterials(one))
             for one in self.others
         ]
 
@@ -115,7 +115,7 @@ class FakeMaterials(Materials):
         assert not self.unreadable, "the release was read"
         kept = kept or {}
         contents = self.given.content.items()
-        content = {n: self.unread(n, one) if kept.get(n) == one.source else one for n, one in contents}
+        content = {n: self.unread(n, one) if kept.get(n) == one.source_hash else one for n, one in contents}
         crds = self.unread("the CRDs", self.given.crds) if kept else self.given.crds
         return replace(self.given, content=content, crds=crds)
 
@@ -161,7 +161,7 @@ class Deployer:
         given = {key: value for key, value in self.options.items() if key in spec}
         unknown = set(params) - set(spec)
         assert not unknown, f"{name} has no options {unknown}"
-        result = call(
+        result = call_task_function(
             definition,
             {**{key: option.get("default") for key, option in spec.items()}, **given, **params},
             materials=self.materials,

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import threading
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Setting
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import EngineSettings
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -41,7 +41,7 @@ class Told:
         return bool(self.reasons) or self.stop.is_set()
 
 
-def setting(cluster: Cluster | None = None, told: Told | None = None, **more: Any) -> Setting:
+def setting(cluster: Cluster | None = None, told: Told | None = None, **more: Any) -> EngineSettings:
     """A setting on an empty in-memory cluster, unless told otherwise."""
     told = told or Told()
     values: dict[str, Any] = {
@@ -52,7 +52,7 @@ def setting(cluster: Cluster | None = None, told: Told | None = None, **more: An
         "cancelled": told.cancelled,
         "cancel": told.reasons.append,
     }
-    return Setting(**{**values, **more})
+    return EngineSettings(**{**values, **more})
 
 
 def config_map(name: str, **data: str) -> Object:

@@ -18,7 +18,7 @@ OnWarning = Callable[[str, str], None]
 Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]
 
 
-def call(
+def call_task_function(
     definition: TaskDefinition,
     params: Mapping[str, Any],
     *,
@@ -57,7 +57,7 @@ def call(
             )
         )
     except LifecycleError as error:
-        result = failure(str(error))
+        result = failed_result(str(error))
     if heard:
         result = {**result, "warnings": [*result.get("warnings", ()), *map(_warning, heard.items())]}
     return result
@@ -71,7 +71,7 @@ def _warning(heard: tuple[str, list[str]]) -> str:
     return f"the API server warns: {text} ({about[0]}{more})"
 
 
-def failure(message: str) -> Result:
+def failed_result(message: str) -> Result:
     """The result of a task that failed with a message for a person."""
     return {"failed": True, "changed": False, "msg": message}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 
-from .call import call
+from .call import call_task_function
 from .options import full_argument_spec
 from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
 from .shipped_materials import ShippedMaterials
@@ -31,7 +31,7 @@ def run_module(definition: TaskDefinition) -> None:
     progress_file = module.params["progress_file"]
     # What a migration prints must not end up in the result, which is read from the standard output.
     with redirect_stdout(sys.stderr):
-        result = call(
+        result = call_task_function(
             definition,
             module.params,
             materials=ShippedMaterials(module.params["workdir"]),

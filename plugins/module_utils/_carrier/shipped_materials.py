@@ -14,14 +14,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
-from .task import AtHand, Materials
+from .task import AvailableRelease, Materials
 
 RELEASE_BUNDLE = "release.bundle"
 CATALOG = "catalog.json"
 MIGRATIONS_ARCHIVE = "migrations.zip"
 
 
-class NotSent(LifecycleError):
+class MissingMaterial(LifecycleError):
     """What the task needs was not sent along."""
 
 
@@ -50,14 +50,14 @@ class ShippedMaterials(Materials):
         """See Materials."""
         return self._release.content[component].objects
 
-    def at_hand(self) -> Sequence[AtHand]:
+    def at_hand(self) -> Sequence[AvailableRelease]:
         """See Materials."""
         if not self._workdir or not Path(self._workdir, CATALOG).exists():
             return ()
         import json
 
         return [
-            AtHand(
+            AvailableRelease(
                 one["version"],
                 tuple(one["upgrades_from"]),
                 one["options"],
@@ -84,8 +84,8 @@ class ShippedMaterials(Materials):
 
     def _path(self, name: str, missing: str) -> Path:
         if not self._workdir:
-            raise NotSent(f"the task was given {missing}")
+            raise MissingMaterial(f"the task was given {missing}")
         path = Path(self._workdir) / name
         if not path.exists():
-            raise NotSent(f"the task was given {missing}")
+            raise MissingMaterial(f"the task was given {missing}")
         return path

@@ -16,11 +16,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Pr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
 
 
 @dataclass(frozen=True)
-class AtHand:
+class AvailableRelease:
     """A release that the user has beside the one that is wanted.
 
     Attributes:
@@ -61,7 +61,7 @@ class Materials(ABC):
     def content(self, component: str) -> Sequence[Object]:
         """The manifests of one component, read alone where that is cheaper than the whole release."""
 
-    def at_hand(self) -> Sequence[AtHand]:
+    def available_releases(self) -> Sequence[AvailableRelease]:
         """Other releases that an upgrade may lead over; none where the user does not ask for that."""
         return ()
 
@@ -92,7 +92,7 @@ class Task:
     cancelled: Callable[[], bool]
     check_mode: bool = False
     diff: bool = False
-    tenure: Holding | None = None
+    tenure: LeaseHolding | None = None
 
 
 LEASE_SECONDS = 45

@@ -10,10 +10,10 @@ from typing import TypeVar, cast
 T = TypeVar("T")
 
 
-def copied(value: T) -> T:
+def deep_copy(value: T) -> T:
     """A copy of what consists of JSON's types, which shares no dict and no list with it."""
     if isinstance(value, dict):
-        return cast("T", {key: copied(item) for key, item in value.items()})
+        return cast("T", {key: deep_copy(item) for key, item in value.items()})
     if isinstance(value, list):
-        return cast("T", [copied(item) for item in value])
+        return cast("T", [deep_copy(item) for item in value])
     return value

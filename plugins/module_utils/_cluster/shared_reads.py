@@ -72,7 +72,7 @@ class SharedReads(ClusterWrapper):
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if call.verb not in SHARED:
             return ask()
-        key = (call.verb, call.api_version, call.kind, call.name, call.namespace or "", *call.how)
+        key = (call.verb, call.api_version, call.kind, call.name, call.namespace or "", *call.options)
         with self._lock:
             answer = self._answers.setdefault(key, _Answer())
         with answer.lock:

@@ -15,15 +15,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
-    Held,
+    ForeignFields,
+    InventoryEntry,
+    current_entry,
     intent_of,
-    noted,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 
-def intended(
+def intended_inventory(
     before: Inventory | None, component: ComponentEntry, objects: Iterable[Object], *, whole: bool = True
 ) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
@@ -39,9 +39,9 @@ def intended(
     """
     known = {entry.ref: entry for entry in before.entries} if before else {}
     wanted = {ref_of(obj): obj for obj in objects}
-    new = {ref: Entry("", ref) for ref in wanted if ref not in known}
+    new = {ref: InventoryEntry("", ref) for ref in wanted if ref not in known}
 
-    def to_be(entry: Entry) -> Entry:
+    def to_be(entry: InventoryEntry) -> InventoryEntry:
         obj = wanted.get(entry.ref)
         if obj is None:
             return entry._replace(dropped=True) if whole else entry
@@ -57,7 +57,7 @@ def intended(
     )
 
 
-def completed(
+def completed_inventory(
     intent: Inventory,
     live: Mapping[Ref, Object],
     *,
@@ -66,7 +66,7 @@ def completed(
     component_version: str,
     release: str,
     source: str = "",
-    held: Mapping[Ref, Held] | None = None,
+    held: Mapping[Ref, ForeignFields] | None = None,
 ) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now.
 
@@ -84,7 +84,7 @@ def completed(
     """
     held = held or {}
     entries = tuple(
-        noted(entry, live[entry.ref], held.get(entry.ref, (entry.ceded, entry.added)))
+        current_entry(entry, live[entry.ref], held.get(entry.ref, (entry.ceded, entry.added)))
         if entry.ref in live and not entry.dropped
         else entry
         for entry in intent.entries
@@ -100,7 +100,7 @@ def completed(
     )
 
 
-def as_listed(inventory: Inventory, component: ComponentEntry) -> Inventory:
+def with_list_entry(inventory: Inventory, component: ComponentEntry) -> Inventory:
     """The inventory of a component that stays as it is, with what the component list says of it by now."""
     return replace(
         inventory,

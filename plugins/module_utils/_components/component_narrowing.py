@@ -19,13 +19,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    Known,
+    KnownObjects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import CRD, Waits
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    CRD,
+    WaitCallbacks,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
     SECONDS_TO_LEARN,
     Interrupted,
-    narrow,
+    narrow_definition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     wait_until_established,
@@ -34,7 +37,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     Inventory,
     entries_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import noted
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    current_entry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     CANCELLED,
     FAILED,
@@ -47,12 +52,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     write_inventory,
 )
 
-from .component_run import Workplace
+from .component_run import ComponentContext
 from .desired_component import DesiredComponent
 
 
 def narrow_component(
-    place: Workplace, component: DesiredComponent, wide: Collection[str]
+    place: ComponentContext, component: DesiredComponent, wide: Collection[str]
 ) -> ComponentOutcome:
     """End what a component has begun with its definitions, so that it is complete.
 
@@ -68,21 +73,21 @@ def narrow_component(
         result = wait_until_established(
             place.cluster, crds, deadline=time.monotonic() + place.timeout, cancelled=lambda: False
         )
-        if not result.healthy:
+        if not result.is_healthy:
             names = ", ".join(str(ref_of(crd)) for crd in crds)
             raise ClusterError(f"the API server does not serve {names} after {place.timeout:.0f} s")
 
     try:
         live: dict[Ref, Object] = {}
         # As they are since this run has begun: it may have made them.
-        known = Known(entries_of(_inventory(place, component)), by_uid=True)
+        known = KnownObjects(entries_of(_inventory(place, component)), by_uid=True)
         for crd in component.objects:
             if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
-                done = narrow(
+                done = narrow_definition(
                     place.cluster,
                     crd,
                     place.policy,
-                    Waits(until_served=until_served),
+                    WaitCallbacks(until_served=until_served),
                     learn=SECONDS_TO_LEARN,
                     known=known,
                     cancelled=place.out_of_grace,
@@ -108,16 +113,16 @@ def narrow_component(
     )
 
 
-def _complete(place: Workplace, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
+def _complete(place: ComponentContext, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
     inventory = _inventory(place, component)
     entries = tuple(
-        noted(entry, live[entry.ref], (entry.ceded, entry.added)) if entry.ref in live else entry
+        current_entry(entry, live[entry.ref], (entry.ceded, entry.added)) if entry.ref in live else entry
         for entry in inventory.entries
     )
     write_inventory(place.cluster, replace(inventory, entries=entries, digest=component.digest))
 
 
-def _inventory(place: Workplace, component: DesiredComponent) -> Inventory:
+def _inventory(place: ComponentContext, component: DesiredComponent) -> Inventory:
     inventory = read_inventories(place.cluster, [component.name]).get(component.name)
     if inventory is None:
         raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")

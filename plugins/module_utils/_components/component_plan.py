@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.chan
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-        Entry,
+        InventoryEntry,
     )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
     from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
@@ -118,7 +118,7 @@ class ComponentPlan:
     digest: str = ""
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
-    noted: tuple[Entry, ...] = ()
+    observed_entries: tuple[InventoryEntry, ...] = ()
     listed: ComponentEntry | None = None
 
     @property

@@ -19,21 +19,30 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE, Kind, is_a
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE_KIND,
+    Kind,
+    is_of_kind,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Applied, Known
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
+    AppliedObject,
+    KnownObjects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
     CRD,
-    AppliedAll,
-    Waits,
+    ApplyResult,
+    WaitCallbacks,
     apply_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import differing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import (
+    objects_to_apply,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
     CURRENT,
     Health,
-    always_current,
+    is_always_current,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import FAILED as BROKEN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
@@ -46,19 +55,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wat
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.done_jobs import with_finished
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    refreshed,
+    refreshed_inventory,
+    refs_to_check,
     remembered_by,
-    suspects,
-    with_made_anew,
+    with_recreated,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_makers import (
-    look_for_makers,
+    with_namespace_creators,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import new_findings
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
@@ -71,7 +80,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
-from .component_inventory import completed, intended
+from .component_inventory import completed_inventory, intended_inventory
 from .desired_component import DesiredComponent
 
 Answer = TypeVar("Answer")
@@ -85,7 +94,7 @@ class PhaseMigrations(Protocol):
 
 
 @dataclass(frozen=True)
-class Workplace:
+class ComponentContext:
     """What working on components takes.
 
     Attributes:
@@ -130,9 +139,9 @@ class Workplace:
     partial: frozenset[str] = frozenset()
     applied: Callable[[str], None] = lambda _name: None
 
-    def stands(self, component: DesiredComponent) -> bool:
+    def is_unchanged(self, component: DesiredComponent) -> bool:
         """Whether a component goes on to consist of what was deployed, however it is rendered now."""
-        return component.is_kept and (self.standing is None or component.name in self.standing)
+        return component.is_unchanged and (self.standing is None or component.name in self.standing)
 
 
 class _Stopped(Exception):
@@ -146,20 +155,20 @@ class _Stopped(Exception):
 class ComponentWork:
     """The work on one component; every phase is measured, whatever its outcome."""
 
-    def __init__(self, place: Workplace, component: DesiredComponent) -> None:
+    def __init__(self, place: ComponentContext, component: DesiredComponent) -> None:
         self._place = place
         self._component = component
         self._phases: dict[str, float] = {}
         self._migrations: list[Mapping[str, Any]] = []
         self._warnings: list[str] = list(component.warnings)
-        self._applied = AppliedAll((), ())
+        self._applied = ApplyResult((), ())
         self._known = remembered_by(component.name, place.inventories)
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
         self._pages: Pages = {}
         self._inventory: Inventory | None = None
-        self._answered: list[Applied] = []
+        self._answered: list[AppliedObject] = []
         self._healthy: frozenset[Ref] = frozenset()
         self._seen: Mapping[Ref, Object] = {}
         self._watched = False
@@ -199,7 +208,7 @@ class ComponentWork:
             warnings=tuple(self._warnings),
             wide=tuple(ref.name for ref in self._applied.wide),
             component_version=self._component.entry.version or "",
-            findings=tuple(news(self._applied.findings, self._known)),
+            findings=tuple(new_findings(self._applied.findings, self._known)),
             watched=self._watched,
         )
 
@@ -230,26 +239,26 @@ class ComponentWork:
     def _apply(self) -> None:
         place, component = self._place, self._component
         before = place.inventories.get(component.name)
-        stands = before is not None and place.stands(component)
-        in_part = stands or (component.name in place.partial and not component.is_kept)
+        stands = before is not None and place.is_unchanged(component)
+        in_part = stands or (component.name in place.partial and not component.is_unchanged)
         if before and before.digest and in_part and not any(one["wrote"] for one in self._migrations):
             self._leave_alone(before, stands)
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
-        intent = intended(
+        intent = intended_inventory(
             before, component.entry, self._objects if stands else component.objects, whole=not stands
         )
         if place.recorded:
-            intent = look_for_makers(place.cluster, intent, place.inventories.values())
+            intent = with_namespace_creators(place.cluster, intent, place.inventories.values())
             write_inventory(place.cluster, intent)
         self._inventory = intent
-        waits = Waits(until_gone=self._until_gone, until_served=self._until_served)
+        waits = WaitCallbacks(until_gone=self._until_gone, until_served=self._until_served)
         self._applied = apply_objects(
             place.cluster,
             self._objects,
             place.policy,
             waits,
-            known=Known(self._known, place.autoscaled, by_uid=True),
+            known=KnownObjects(self._known, place.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
             answered=self._answered.append,
         )
@@ -259,11 +268,11 @@ class ComponentWork:
             raise _Stopped(
                 FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:MOST_REASONS])
             )
-        if self._applied.left:
+        if self._applied.untried:
             raise _Stopped(
                 CANCELLED,
-                f"the run was cancelled, and its grace was used up: {len(self._applied.left)} of"
-                f" {len(self._objects)} objects are not applied, such as {self._applied.left[0]}",
+                f"the run was cancelled, and its grace was used up: {len(self._applied.untried)} of"
+                f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
             )
 
     def _leave_alone(self, inventory: Inventory, stands: bool) -> None:
@@ -274,9 +283,9 @@ class ComponentWork:
         """
         component = self._component
         live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
-        moved = suspects(inventory, live, self._place.policy)
+        moved = refs_to_check(inventory, live, self._place.policy)
         if not stands:
-            self._objects = differing(self._place.cluster, inventory, component.objects, moved)
+            self._objects = objects_to_apply(self._place.cluster, inventory, component.objects, moved)
         else:
             self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
         left = component.refs.intersection(live).difference(map(ref_of, self._objects))
@@ -306,7 +315,9 @@ class ComponentWork:
         A namespace that the component itself brings is not there yet.
         """
         refs = self._component.refs
-        known = {ref.namespace for ref in self._known} | {ref.name for ref in refs if is_a(ref, NAMESPACE)}
+        known = {ref.namespace for ref in self._known} | {
+            ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
+        }
         return (self._place.namespaces & {ref.namespace for ref in refs}) - known
 
     def _until_gone(self, deleted: Object) -> None:
@@ -320,7 +331,7 @@ class ComponentWork:
         )
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, f"the run was cancelled; {ref} is to be made anew, and is not gone yet")
-        if not result.healthy:
+        if not result.is_healthy:
             raise ClusterError(f"{ref} was to be made anew, and its deletion has not ended: {_told(result)}")
 
     def _until_served(self, crds: Sequence[Object]) -> None:
@@ -329,7 +340,7 @@ class ComponentWork:
         )
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_told(result)}")
-        if not result.healthy:
+        if not result.is_healthy:
             raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
 
     def _wait(self) -> None:
@@ -350,7 +361,7 @@ class ComponentWork:
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
         self._seen = result.seen
         self._watched = result.watched and len(applied) == len(self._applied.applied)
-        if result.healthy:
+        if result.is_healthy:
             return
         if result.ended == "cancelled":
             raise _Stopped(
@@ -378,7 +389,7 @@ class ComponentWork:
         """Note what a component that is not complete has made anew, and which of its Jobs have finished."""
         if self._inventory is None:
             return
-        made = with_made_anew(self._inventory, {one.ref: one.object for one in self._answered})
+        made = with_recreated(self._inventory, {one.ref: one.object for one in self._answered})
         healthy = [obj for obj in self._objects if ref_of(obj) in self._healthy]
         self._keep(with_finished(made, healthy))
 
@@ -398,7 +409,7 @@ class ComponentWork:
         if not self._place.recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
-        inventory = completed(
+        inventory = completed_inventory(
             self._inventory,
             live,
             version=self._place.version,
@@ -407,12 +418,12 @@ class ComponentWork:
             component_version=self._component.entry.version or "",
             release=self._place.fingerprint,
             source=self._component.source,
-            held=self._applied.held,
+            held=self._applied.foreign_fields,
         )
-        inventory = refreshed(inventory, self._seen, self._place.policy.interactive_managers)
+        inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)
         write_inventory(self._place.cluster, with_finished(inventory, self._objects))
 
-    def _happened(self, answer: Applied) -> str:
+    def _happened(self, answer: AppliedObject) -> str:
         if answer.replaced:
             return "replaced"
         known, now = self._known.get(answer.ref), entry_of(answer.object)
@@ -424,7 +435,7 @@ class ComponentWork:
 
 def _has_health(api_version: str, kind: str) -> bool:
     """Whether objects of a kind are to be read for their health; definitions are waited for before."""
-    return kind != CRD and not always_current(api_version, kind)
+    return kind != CRD and not is_always_current(api_version, kind)
 
 
 def _listed(sentences: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    is_definition,
+    is_crd,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
     Target,
@@ -52,7 +52,7 @@ class DesiredComponent:
     hooks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     source: str = ""
-    is_kept: bool = False
+    is_unchanged: bool = False
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ def _is_text(values: Any) -> bool:
 
 
 def scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:
-    specs = (obj.get("spec") or {} for content in contents for obj in filter(is_definition, content.objects))
+    specs = (obj.get("spec") or {} for content in contents for obj in filter(is_crd, content.objects))
     return {
         (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")
         == "Namespaced"

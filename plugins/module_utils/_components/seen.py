@@ -18,16 +18,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    entry_from,
-    entry_to,
+    entry_from_record,
+    entry_to_record,
     rewrite_inventory,
 )
 
-from .component_inventory import as_listed
+from .component_inventory import with_list_entry
 from .component_plan import ComponentPlan
 
 
-def note_what_was_seen(
+def record_observations(
     cluster: Cluster, plan: Mapping[str, Any], inventories: Mapping[str, Inventory]
 ) -> int:
     """Keep in the inventories what a plan has seen; how many objects that concerns.
@@ -47,14 +47,14 @@ def note_what_was_seen(
         inventory = inventories.get(component)
         if inventory is not None:
             with suppress(Conflict):
-                rewrite_inventory(cluster, with_told(inventory, told))
+                rewrite_inventory(cluster, with_observation(inventory, told))
                 count += len(told["objects"])
     return count
 
 
-def told_of(component: ComponentPlan) -> dict[str, Any]:
+def observation(component: ComponentPlan) -> dict[str, Any]:
     """What a plan has found of a component, as it stands in a result."""
-    told: dict[str, Any] = {"objects": [entry_to(entry) for entry in component.noted]}
+    told: dict[str, Any] = {"objects": [entry_to_record(entry) for entry in component.observed_entries]}
     if entry := component.listed:
         told["listed"] = {
             "namespace": entry.namespace,
@@ -65,12 +65,12 @@ def told_of(component: ComponentPlan) -> dict[str, Any]:
     return told
 
 
-def with_told(inventory: Inventory, told: Mapping[str, Any]) -> Inventory:
+def with_observation(inventory: Inventory, told: Mapping[str, Any]) -> Inventory:
     """The inventory with what a plan has found, as :func:`told_of` has it."""
-    newer = {entry.ref: entry for entry in map(entry_from, told["objects"])}
+    newer = {entry.ref: entry for entry in map(entry_from_record, told["objects"])}
     after = replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
     listed: Mapping[str, Any] = told.get("listed") or {}
     if not listed:
         return after
     entry = ComponentEntry(inventory.component, **{**listed, "needs": tuple(listed["needs"])})
-    return as_listed(after, entry)
+    return with_list_entry(after, entry)

@@ -25,7 +25,7 @@ class WriteInCheck(LifecycleError):
     """A migration's check tried to write."""
 
 
-class Abandoned(BaseException):
+class MigrationStopped(BaseException):
     """Ends the thread of a migration that was given up.
 
     No ``Exception``, so that a migration's own ``except Exception`` in a loop doesn't keep it alive.
@@ -65,16 +65,16 @@ class Gate:
             seconds = 0.0 if self._shut else seconds_left()
             return max(seconds, LAST_SECONDS) if seconds > 0 else 0.0
 
-        def more_to_come() -> bool:
+        def is_extension_pending() -> bool:
             self.read()
             return True
 
-        return WriteTerms(left, more_to_come=more_to_come)
+        return WriteTerms(left, is_extension_pending=is_extension_pending)
 
     def read(self) -> None:
         """Pass to read. Raises Abandoned where the step is over."""
         if self._shut:
-            raise Abandoned(f"migration {self._migration} was given up")
+            raise MigrationStopped(f"migration {self._migration} was given up")
 
     def admit(self, call: Call) -> None:
         """Let a call pass. Raises WriteInCheck for a write in a check, Abandoned where the step is over."""

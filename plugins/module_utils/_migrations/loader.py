@@ -30,7 +30,7 @@ from .registry import (
     OWN_ORIGIN,
     MigrationFolder,
     code_digest,
-    code_of,
+    folder_digest,
     module_names,
     own_folder,
     syntax_problem,
@@ -84,7 +84,7 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
                 folder.path,
                 module_names(folder),
                 folder.origin == OWN_ORIGIN,
-                code_of(folder),
+                folder_digest(folder),
                 folder.problem,
             )
             for folder in found
@@ -94,7 +94,7 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
 
 
 def load_archive(path: str | Path) -> MigrationSet:
-    """Load the migrations that :func:`~.registry.collect` has packed.
+    """Load the migrations that :func:`~.registry.pack_migrations` has packed.
 
     Raises:
         BadArchive: the file is none of its archives.

@@ -22,7 +22,7 @@ LONGEST_EVIDENCE = 1000
 _UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
 
 
-def foretold_of(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """What a run is held to, of the migrations of a plan's result."""
     return {
         one["id"]: {"verdict": one["verdict"], "evidence": one["evidence"][:LONGEST_EVIDENCE]}
@@ -70,7 +70,7 @@ def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -
     )
 
 
-def done_by_others(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
+def already_done_warning(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
     """What a person should know where somebody, or an earlier task, was quicker; mostly empty."""
     if foretold is None or verdict != NOT_NEEDED or foretold["verdict"] in (NOT_NEEDED, ""):
         return ""

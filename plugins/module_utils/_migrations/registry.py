@@ -89,7 +89,7 @@ def module_names(folder: MigrationFolder) -> list[str]:
     return sorted(name.as_posix() for name in names if not any(part[0] in "_." for part in name.parts))
 
 
-def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
+def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
     """Pack the Python files of some folders, compiling each, so that errors name the true file and line.
 
     Nothing of them is run. Those in which no migrations are searched are packed too, as others import them.
@@ -123,7 +123,7 @@ def collect(folders: Sequence[MigrationFolder]) -> MigrationArchive:
     return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in found), tuple(problems))
 
 
-def code_of(folder: MigrationFolder) -> str:
+def folder_digest(folder: MigrationFolder) -> str:
     """The digest of a folder's Python files, see :func:`code_digest`; of one that isn't there, of none."""
     root = Path(folder.path)
     return code_digest({path.relative_to(root).as_posix(): _content(path) for path in _sources(root)})

@@ -48,12 +48,12 @@ SLOW_SECONDS = 0.2
 """From how long on a migration is told apart that had nothing to do."""
 
 
-Foretold = Mapping[str, Mapping[str, str]]
+PredictedVerdicts = Mapping[str, Mapping[str, str]]
 """What a plan has said of migrations, by id: ``verdict`` and ``evidence``, as in plans and records."""
 
 
 @dataclass(frozen=True)
-class Setting:
+class EngineSettings:
     """What all migrations of a deployment share.
 
     Attributes:
@@ -71,7 +71,7 @@ class Setting:
         grace: seconds that what is in flight gets after a cancellation.
         foretold: what the plan said of those that a run is held to, by id; empty where there is no plan.
         journal: where what they write is kept, so that it can be undone; None where it isn't.
-        intend: keeps that one is about to write, and may have to wait until it may, which takes none of the
+        record_intent: keeps that one is about to write, and may have to wait until it may, which takes none of the
             time that it has itself; what it raises fails the migration before it has written.
     """
 
@@ -87,9 +87,9 @@ class Setting:
     rehearsal: bool = False
     workers: int = 8
     grace: float = GRACE
-    foretold: Foretold = field(default_factory=dict)
+    predicted: PredictedVerdicts = field(default_factory=dict)
     journal: Journal | None = None
-    intend: Callable[[Outcome], None] = lambda _intent: None
+    record_intent: Callable[[MigrationOutcome], None] = lambda _intent: None
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MigrationOutcome:
     """What came of one migration in a run.
 
     Attributes:

@@ -11,18 +11,18 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, is_definition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, is_crd
 
 
-def why_no_definition(obj: Object) -> str:
+def crd_problem(obj: Object) -> str:
     """Which field of a CustomResourceDefinition is missing or odd; empty for none, and for other kinds.
 
     Args:
         obj: with apiVersion, kind and a name.
     """
-    if not is_definition(obj):
+    if not is_crd(obj):
         return ""
-    found = _odd_field(obj.get("spec"), has_versions=obj["apiVersion"] != f"{CRD[0]}/v1beta1")
+    found = _odd_field(obj.get("spec"), has_versions=obj["apiVersion"] != f"{CRD_KIND[0]}/v1beta1")
     return f"the {obj['kind']} {obj['metadata']['name']} can't define a kind: {found}" if found else ""
 
 

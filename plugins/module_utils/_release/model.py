@@ -55,7 +55,7 @@ class Content:
 
     objects: Sequence[Object]
     hooks: tuple[str, ...] = ()
-    source: str = ""
+    source_hash: str = ""
     has_namespaces: bool = True
     is_read: bool = True
 

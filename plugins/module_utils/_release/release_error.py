@@ -48,6 +48,6 @@ class ReleaseError(LifecycleError):
             super().__init__(f"the release can't be used for {len(self.problems)} reasons:{listed}")
 
 
-def refusal(message: str, file: str = "", line: int = 0, column: int = 0) -> ReleaseError:
+def release_error(message: str, file: str = "", line: int = 0, column: int = 0) -> ReleaseError:
     """The error of a single problem."""
     return ReleaseError([Problem(message, file, line, column)])

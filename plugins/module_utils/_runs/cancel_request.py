@@ -15,17 +15,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
-from .cancellation import LONGEST_MESSAGE, end_cancelled
+from .cancellation import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
 from .records.record_schema import API_VERSION
-from .records.record_writer import timestamp, who
+from .records.record_writer import current_user, timestamp
 from .records.runs import RUNNING, read_run
 
 ATTEMPTS = 10
 """How often the wish is written anew, as the run itself writes to its record all the time."""
 
 
-def cancel(task: Task) -> Result:
+def cancel_run(task: Task) -> Result:
     """Ask a run to stop, by default the newest; one that has ended, or was asked before, is left alone.
 
     With ``end`` its record is ended, too, also where it was asked before.
@@ -39,9 +39,9 @@ def cancel(task: Task) -> Result:
     for _attempt in range(ATTEMPTS):
         record = read_run(task.cluster, name)
         if task.params["nobody_at_work"] and not task.check_mode:
-            from .lease.under_lease import give_back
+            from .lease.under_lease import release_lease
 
-            give_back(task.cluster, record)
+            release_lease(task.cluster, record)
         if why_not := nothing_to_cancel(record, ending=task.params["end"]):
             return {"changed": False, "run": name, "msg": why_not}
         if task.params["end"]:
@@ -66,13 +66,17 @@ def nothing_to_cancel(record: Object, *, ending: bool = False) -> str:
     return ""
 
 
-def wish(by: str, reason: str) -> str:
+def cancellation_text(by: str, reason: str) -> str:
     """Who wants a run to stop, and why, in a few words."""
     return (by + (f": {reason}" if reason else ""))[:LONGEST_MESSAGE]
 
 
 def _end(task: Task, name: str) -> Result:
-    never = [] if task.check_mode else end_cancelled(task.cluster, name, wish(who(), task.params["reason"]))
+    never = (
+        []
+        if task.check_mode
+        else end_cancelled_run(task.cluster, name, cancellation_text(current_user(), task.params["reason"]))
+    )
     why = f", as {task.params['reason']}" if task.params["reason"] else ""
     left = f"; never started: {', '.join(never)}" if never else ""
     message = f"the run {name} is ended as cancelled{why}{left}; run the playbook again to go on from there"
@@ -84,7 +88,10 @@ def _write(task: Task, record: Object) -> bool:
     metadata = record["metadata"]
     patch: dict[str, Any] = {
         "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},
-        "status": {"cancelled": wish(who(), task.params["reason"]), "cancelledAt": timestamp()},
+        "status": {
+            "cancelled": cancellation_text(current_user(), task.params["reason"]),
+            "cancelledAt": timestamp(),
+        },
     }
     try:
         task.cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)

@@ -18,14 +18,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 
 from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
 from .records.record_schema import API_VERSION
-from .records.record_writer import timestamp, who
-from .records.runs import RUNNING, forget_old_runs, note, read_run, read_runs
+from .records.record_writer import current_user, timestamp
+from .records.runs import RUNNING, forget_old_runs, read_run, read_runs, update_run_status
 
-SECONDS_BETWEEN_LOOKS = 5.0
+POLL_SECONDS = 5.0
 """How often the run's record is read for the wish of somebody at another terminal."""
 
 
-class Stopping:
+class CancellationCheck:
     """Answers whether the work of a task is to stop, for as long as it works.
 
     It is to stop when the task's process was told so, when the run's deadline has passed, or when the run's
@@ -54,13 +54,13 @@ class Stopping:
 
     def __call__(self) -> bool:
         """Whether the work is to stop."""
-        return bool(self.why())
+        return bool(self.reason())
 
     def is_known(self) -> bool:
         """Whether the work is to stop as far as that is known without asking anybody, and telling nobody."""
         return bool(self._reason or self._own_reason())
 
-    def why(self) -> str:
+    def reason(self) -> str:
         """Who or what wants it to stop; empty where nobody does."""
         if not self._reason:
             with self._lock:
@@ -80,11 +80,13 @@ class Stopping:
         if reason and self._run and not self._lost:
             # At once, as nobody knows what else happens to this process. Its end is told again anyway.
             with suppress(LifecycleError):
-                note(self._task.cluster, self._run, {"cancelled": reason, "cancelledAt": timestamp()})
+                update_run_status(
+                    self._task.cluster, self._run, {"cancelled": reason, "cancelledAt": timestamp()}
+                )
 
     @property
     def _lost(self) -> str:
-        return self._task.tenure.lost if self._task.tenure else ""
+        return self._task.tenure.loss_reason if self._task.tenure else ""
 
     def _own_reason(self) -> str:
         if self._lost:
@@ -97,7 +99,7 @@ class Stopping:
 
     def _wish(self) -> str:
         now = self._clock()
-        if not self._run or now - self._looked < SECONDS_BETWEEN_LOOKS:
+        if not self._run or now - self._looked < POLL_SECONDS:
             return ""
         self._looked = now
         try:
@@ -123,7 +125,7 @@ def wish_in(record: Mapping[str, Any]) -> str:
     return str(status.get("cancelled") or "") or ("" if ended == RUNNING else f"its end as {ended}")
 
 
-def end_if_stopped(task: Task, run: str, why: str) -> list[str]:
+def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
     """End the record of a run that was stopped; answers with warnings for a person.
 
     Args:
@@ -137,7 +139,7 @@ def end_if_stopped(task: Task, run: str, why: str) -> list[str]:
         # Ansible may not come to the task that ends the run.
         task.tenure.is_over = True
     try:
-        never = end_cancelled(task.cluster, run, why)
+        never = end_cancelled_run(task.cluster, run, why)
     except LifecycleError as error:
         return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
     told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
@@ -179,13 +181,13 @@ LONGEST_MESSAGE = 1000
 def seconds_since_start(spec: Mapping[str, Any]) -> float:
     """How long a run has taken: by the monotonic clock, where this is the host that it began on."""
     elapsed = time.monotonic() - spec.get("clock", 0.0)
-    if spec.get("startedBy") == who() and elapsed >= 0:
+    if spec.get("startedBy") == current_user() and elapsed >= 0:
         return float(elapsed)
     started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     return (datetime.now(UTC) - started).total_seconds()
 
 
-def end_forerunner(cluster: Cluster, forerunner: str, run: str) -> None:
+def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
     """End the record of the run before, where nobody did: it was cut off, or it is at work and shall stop.
 
     What ends as cancelled may have had no time, nor the rights, to forget runs that are older still; and what
@@ -201,10 +203,10 @@ def end_forerunner(cluster: Cluster, forerunner: str, run: str) -> None:
     record = cluster.get(API_VERSION, "Run", forerunner)
     state = (record.get("status") or {}).get("state") if record else RUNNING
     if state in (RUNNING, CANCELLED):
-        end_others(cluster, run)
+        end_other_runs(cluster, run)
 
 
-def end_others(cluster: Cluster, run: str) -> None:
+def end_other_runs(cluster: Cluster, run: str) -> None:
     """End the records of all runs that nobody did, and forget those that are old.
 
     Args:
@@ -214,11 +216,11 @@ def end_others(cluster: Cluster, run: str) -> None:
     runs = read_runs(cluster)
     for other in runs:
         if other["metadata"]["name"] != run:
-            _end_cancelled(cluster, other, f"the run {run}, which {who()} has begun since")
+            _end_cancelled(cluster, other, f"the run {run}, which {current_user()} has begun since")
     forget_old_runs(cluster, runs, run)
 
 
-def end_cancelled(cluster: Cluster, run: str, why: str) -> Sequence[str]:
+def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:
     """End a run's record as cancelled, with what was never started; one that has ended stays as it is.
 
     Ansible may not come to the task that ends a run: it ends at once when it is interrupted.
@@ -253,7 +255,7 @@ def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Seq
         "cancelledAt": status.get("cancelledAt") or now,
     }
     told = failures_of({**status, **cancelled, "components": {**known, **never}})
-    note(
+    update_run_status(
         cluster,
         record["metadata"]["name"],
         {

@@ -9,27 +9,27 @@ from datetime import UTC, datetime
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 
-from .records.definitions import bring_definitions
+from .records.definitions import install_definitions
 from .records.hold import new_hold
 from .records.installation import read_installation, write_hold
-from .records.record_writer import who
+from .records.record_writer import current_user
 
 
-def held(task: Task) -> Result:
+def hold_cluster(task: Task) -> Result:
     """Have no deployment begin until a person says otherwise, or until then."""
     now = datetime.now(UTC)
     installation = read_installation(task.cluster)
     before = installation.hold
-    hold = new_hold(who(), task.params["reason"], task.params["until"], now)
-    if before and before.in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
+    hold = new_hold(current_user(), task.params["reason"], task.params["until"], now)
+    if before and before.is_in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
         return {"changed": False, "msg": str(before)}
     if not task.check_mode:
-        bring_definitions(task.cluster, installation)
+        install_definitions(task.cluster, installation)
         write_hold(task.cluster, hold)
     return {"changed": True, "msg": str(hold)}
 
 
-def released(task: Task) -> Result:
+def release_cluster(task: Task) -> Result:
     """Let deployments begin again."""
     before = read_installation(task.cluster).hold
     if before is None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
-from .records.hold import moment
+from .records.hold import parse_time
 from .records.record_schema import DELETE
 
 SILENT_FOR = timedelta(hours=1)
@@ -27,7 +27,7 @@ def open_run_note(run: Object | None, now: datetime) -> str:
         f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and nothing was noted in it"
         f" since {last}"
     )
-    when = moment(last)
+    when = parse_time(last)
     if when is not None and now - when > SILENT_FOR:
         return (
             f"{told}: most likely nobody is at work on it any more; the next run ends its record as cancelled"

@@ -138,7 +138,7 @@ def failures_of(run_status: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def shortcomings(run: Mapping[str, Any], before: str = "") -> list[str]:
+def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
     """Everything that failed in a run or never came to its end, each in a sentence.
 
     Args:
@@ -172,7 +172,7 @@ def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: s
     ]
 
 
-def outcome_of(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:
+def removal_outcome(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:
     """What came of removing objects of a component, as it is told and recorded."""
     state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
     if removal.cancelled:
@@ -181,11 +181,11 @@ def outcome_of(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOu
     elif error:
         state = FAILED
     return ComponentOutcome(
-        name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.told)
+        name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.notes)
     )
 
 
-def teller(progress: Progress, name: str, state: str) -> OnChange:
+def removal_reporter(progress: Progress, name: str, state: str) -> OnChange:
     """Tells how the objects of a component stand that take their time to go."""
 
     def tell(ref: Ref, found: Health) -> None:

@@ -46,7 +46,7 @@ class Reminder:
                 self._last[subject] = (state, detail, now, now)
         self._progress(subject, state, detail)
 
-    def say_instead(self, subject: str, detail: str) -> None:
+    def replace_detail(self, subject: str, detail: str) -> None:
         """Repeat another detail from now on than the one that was told; nothing at all where it is empty."""
         with self._lock:
             before = self._last.pop(subject, None)

@@ -15,9 +15,11 @@ def component(task: Task) -> Result:
     """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import deleted
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import (
+            delete_components,
+        )
 
-        return deleted(task)
+        return delete_components(task)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
         names = ", ".join(task.params["names"])
@@ -29,9 +31,11 @@ def component(task: Task) -> Result:
             "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
         }
     if task.params["state"] == "pruned":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import pruned
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import (
+            prune_components,
+        )
 
-        return pruned(task)
+        return prune_components(task)
     return deployed(task)
 
 

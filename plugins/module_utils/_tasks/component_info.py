@@ -9,20 +9,20 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import assess_health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     kinds_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
-    is_unchanged,
+    InventoryEntry,
+    is_as_recorded,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 
 def component_info(task: Task) -> Result:
@@ -52,7 +52,7 @@ def component_info(task: Task) -> Result:
     }
 
 
-def _key(entry: Entry) -> tuple[str, str, str, str]:
+def _key(entry: InventoryEntry) -> tuple[str, str, str, str]:
     return (entry.api_version, entry.ref.kind, entry.ref.namespace, entry.ref.name)
 
 
@@ -62,13 +62,13 @@ def _read(cluster: Cluster, inventories: list[Inventory]) -> dict[tuple[str, str
 
     return {
         (obj["apiVersion"], obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]): obj
-        for items in side_by_side(read, kinds_of(inventories))
+        for items in map_in_threads(read, kinds_of(inventories))
         for obj in items
     }
 
 
-def _as_result(entry: Entry, live: Object | None) -> dict[str, Any]:
-    state = health(live) if live else None
+def _as_result(entry: InventoryEntry, live: Object | None) -> dict[str, Any]:
+    state = assess_health(live) if live else None
     return {
         "api_version": entry.api_version,
         "kind": entry.ref.kind,
@@ -77,7 +77,7 @@ def _as_result(entry: Entry, live: Object | None) -> dict[str, Any]:
         "dropped": entry.dropped,
         "health": state.state if state else "missing",
         "message": state.message if state else "the object no longer exists",
-        "untouched": is_unchanged(entry, live),
+        "untouched": is_as_recorded(entry, live),
         "ceded": list(entry.ceded),
         "added": list(entry.added),
     }

@@ -17,32 +17,35 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     chosen,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    migrating_of,
+    task_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
-    hold_to_plan,
-    hold_to_planned_code,
+    require_planned_code,
+    require_planned_release,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import SKIPPED, Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    SKIPPED,
+    MigrationOutcome,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    Stopping,
-    end_if_stopped,
+    CancellationCheck,
+    end_if_cancelled,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import at_work
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     SUCCEEDED,
     duration_of,
     global_phase,
-    shortcomings,
+    run_problems,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
-    note,
     read_run,
+    update_run_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
@@ -62,23 +65,23 @@ def migration(task: Task) -> Result:
     """
     if task.params["state"] == "undone":
         from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-            undone,
+            undo_migrations,
         )
 
-        return undone(task)
+        return undo_migrations(task)
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            with_own_lease,
+            run_with_own_lease,
         )
 
         name = f"migration-{new_run_name()}"
-        return with_own_lease(task, name, lambda leased: _migrate(leased, {}))
+        return run_with_own_lease(task, name, lambda leased: _migrate(leased, {}))
     record = read_run(task.cluster, task.params["run"])
-    hold_to_plan(task, record)
-    hold_to_planned_code(task, record)
-    with at_work(task, record) as working_task:
+    require_planned_release(task, record)
+    require_planned_code(task, record)
+    with run_under_lease(task, record) as working_task:
         return _migrate(working_task, record)
 
 
@@ -91,13 +94,13 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
     recorded = bool(record)
-    stopping = Stopping(task, record)
+    stopping = CancellationCheck(task, record)
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
-    migrating = migrating_of(task, overlay or task.cluster).as_planned(record).journaled(journal)
+    migrating = task_migrations(task, overlay or task.cluster).bound_to_plan(record).journaled(journal)
     if recorded:
-        migrating = migrating.noted(task.cluster, record)
+        migrating = migrating.with_intent_records(task.cluster, record)
     elif task.tenure:
         migrating = migrating.leased(task.tenure)
     wanted = chosen(migrating, params, tuple(params["ids"] or ()))
@@ -105,7 +108,7 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     why_not = _why_not(params, record, stopping)
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
-        outcomes += _not_started(here, why_not) if why_not else migrating.run_these(here, overlay)
+        outcomes += _not_started(here, why_not) if why_not else migrating.run_migrations(here, overlay)
     failed = [one for one in outcomes if one["fatal"]]
     result: Result = {
         "changed": any(one["wrote"] for one in outcomes),
@@ -120,10 +123,16 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
             diff_of(change.before, change.after, status=change.status) for change in overlay.changes()
         ]
     if recorded:
-        _note(task, outcomes, migrating.cancel_reasons, migrating.told_in(record), time.monotonic() - started)
-    cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.why()
+        _note(
+            task,
+            outcomes,
+            migrating.cancel_reasons,
+            migrating.entry_count(record),
+            time.monotonic() - started,
+        )
+    cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.reason()
     if recorded:
-        result["warnings"] += end_if_stopped(task, params["run"], cancelled_by)
+        result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
     told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
     if told:
@@ -132,22 +141,24 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     return result
 
 
-def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: Stopping) -> str:
+def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: CancellationCheck) -> str:
     """Why the migrations of a run may not start; empty where they may."""
     if not record:
         return ""
-    if why := stopping.why():
+    if why := stopping.reason():
         return f"the run was cancelled by {why}"
     if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
         return ""
     # Those after the whole deployment only run where all of it succeeded.
-    failures = shortcomings(record, before=global_phase(Phase.POST))
+    failures = run_problems(record, before=global_phase(Phase.POST))
     return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
 
 
 def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, Any]]:
     return [
-        Outcome(one.id(), one.component, one.phase.value, SKIPPED, error=f"not started, as {why}").as_result()
+        MigrationOutcome(
+            one.id(), one.component, one.phase.value, SKIPPED, error=f"not started, as {why}"
+        ).as_result()
         for one in migrations
     ]
 
@@ -173,7 +184,7 @@ def _note(
         status["phases"] = {
             global_phase(Phase(task.params["phase"])): {"state": state, "seconds": round(seconds, 3)}
         }
-    note(task.cluster, task.params["run"], status, among=among)
+    update_run_status(task.cluster, task.params["run"], status, among=among)
 
 
 DEFINITION = TaskDefinition(

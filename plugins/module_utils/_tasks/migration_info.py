@@ -16,14 +16,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     chosen,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    migrating_of,
-    over_deployed,
+    deployed_migrations,
+    task_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,
     CheckResult,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
     has_written,
@@ -37,13 +37,13 @@ from .shared_options import MIGRATING_SPEC
 def migration_info(task: Task) -> Result:
     """Ask migrations for their verdicts, and the runs when each last ran."""
     named = task.materials.has_release
-    migrating = migrating_of(task, task.cluster) if named else over_deployed(task)
+    migrating = task_migrations(task, task.cluster) if named else deployed_migrations(task)
     wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
     # What belongs to no component doesn't take part; its check may rely on what it would find.
     asked = [one for one in wanted if one.component in (GLOBAL, *migrating.setting.components)]
     nobody = "the release" if named else "the cluster"
-    verdicts = {one.id: one for one in migrating.check_these(asked, SharedReads(task.cluster))}
-    late = overdue(wanted, migrating.setting.release)
+    verdicts = {one.id: one for one in migrating.check_migrations(asked, SharedReads(task.cluster))}
+    late = overdue_migrations(wanted, migrating.setting.release)
     runs = read_runs(task.cluster)
     return {
         "changed": False,

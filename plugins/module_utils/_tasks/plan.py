@@ -15,9 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
+    MigrationRunner,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.make_plan import make_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.make_plan import create_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
     blocked_message,
@@ -41,7 +41,7 @@ def plan(task: Task) -> Result:
         hops=params["hops"] == "auto",
         strict=params["strict"],
     )
-    made = make_plan(task.cluster, task.materials, request, found, Migrating.of(task, found))
+    made = create_plan(task.cluster, task.materials, request, found, MigrationRunner.from_task(task, found))
     if made.blockers:
         return {
             "failed": True,
@@ -61,9 +61,9 @@ def plan(task: Task) -> Result:
     if task.diff:
         result["diff"] = made.diff()
     if params["plan_out"] or params["plan"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import saw
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
 
-        result["saw"] = saw(made, task.cluster, how_of(params))
+        result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
 
 
@@ -73,12 +73,12 @@ def _completed(hops: Sequence[Mapping[str, str]], params: Mapping[str, Any]) -> 
     return [{**asked, **hop} for hop in hops or [{}]]
 
 
-def how_of(params: Mapping[str, Any]) -> dict[str, Any]:
+def deployment_options(params: Mapping[str, Any]) -> dict[str, Any]:
     """The options that say how to deploy."""
-    return {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - NOT_HOW)}
+    return {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - UNBOUND_OPTIONS)}
 
 
-KEPT_SPEC: ArgumentSpec = {
+PLAN_FILE_SPEC: ArgumentSpec = {
     "plan_out": {"type": "path"},
     "plan": {"type": "path"},
     "plan_digest": {"type": "str"},
@@ -88,7 +88,7 @@ WAY_SPEC: ArgumentSpec = {
     "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
     "release_catalog": {"type": "list", "elements": "raw", "default": []},
 }
-NOT_HOW = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *KEPT_SPEC, *WAY_SPEC})
+UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC})
 """Options that say where things lie. What lies there is part of a plan by itself."""
 
 
@@ -104,7 +104,7 @@ DEFINITION = TaskDefinition(
         "prune": {"type": "bool", "default": False},
         "strict": {"type": "bool", "default": False},
         **WAY_SPEC,
-        **KEPT_SPEC,
+        **PLAN_FILE_SPEC,
     },
     mutually_exclusive=[("plan", "plan_out")],
     needs_release=True,

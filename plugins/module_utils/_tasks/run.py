@@ -15,26 +15,31 @@ def run(task: Task) -> Result:
     # Each is imported only where it is wanted, as Ansible does everything in a process of its own.
     state = task.params["state"]
     if state in ("held", "released"):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import held, released
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import (
+            hold_cluster,
+            release_cluster,
+        )
 
-        return held(task) if state == "held" else released(task)
+        return hold_cluster(task) if state == "held" else release_cluster(task)
     if state == "cancelled":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel_run
 
-        return cancel(task)
+        return cancel_run(task)
     if task.check_mode:
         return _rehearsed(state, task.params["run"] or "")
     if state == "noted":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.noted import noted
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.noted import (
+            record_plan_observations,
+        )
 
-        return noted(task)
+        return record_plan_observations(task)
     if state == "started":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin import started
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin import start_run
 
-        return started(task)
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end import finished
+        return start_run(task)
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end import end_run
 
-    return finished(task)
+    return end_run(task)
 
 
 def _rehearsed(state: str, name: str) -> Result:

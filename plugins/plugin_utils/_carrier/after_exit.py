@@ -17,14 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from .exit_messages import LAST_WORDS
-from .temporary_files import LEFTOVERS, fork_out_of_reach, outlive_all
+from .exit_messages import EXIT_MESSAGES
+from .temporary_files import TEMPORARY_FOLDER_CLEANUP, fork_detached_process, wait_for_pipe_close
 
 SECONDS_FOR_WORK = 60
 """How long what was left undone may take, as nobody is there any more who would end it."""
 
 
-class Lifeline:
+class ExitWatcher:
     """The pipe of the process that makes it, and of all that is forked from it."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Lifeline:
         # Registered after that of the last words, so called before it: which waits for what is said then.
         atexit.register(self._let_go)
 
-    def afterwards(self, work: Callable[[], None], unless: Path) -> None:
+    def run_after_exit(self, work: Callable[[], None], unless: Path) -> None:
         """Fork a process that waits until all others have ended, and then does ``work``.
 
         Args:
@@ -41,13 +41,13 @@ class Lifeline:
             unless: a file, new; where anything stands in it by then, nothing is done. It may be gone by then.
         """
         note = os.open(unless, os.O_RDWR | os.O_CREAT, 0o600)
-        if fork_out_of_reach():
+        if fork_detached_process():
             self._wait_and(work, note, unless)
         os.close(note)
 
     def _wait_and(self, work: Callable[[], None], note: int, unless: Path) -> NoReturn:
         try:
-            outlive_all(self._reader, {note, LAST_WORDS.writer, LEFTOVERS.writer})
+            wait_for_pipe_close(self._reader, {note, EXIT_MESSAGES.writer, TEMPORARY_FOLDER_CLEANUP.writer})
             if not os.fstat(note).st_size:
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
                 signal.alarm(SECONDS_FOR_WORK)
@@ -61,4 +61,4 @@ class Lifeline:
             os.close(self._writer)
 
 
-LIFELINE = Lifeline()
+EXIT_WATCHER = ExitWatcher()

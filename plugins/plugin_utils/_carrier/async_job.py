@@ -55,7 +55,7 @@ class Files:
         return self.progress + CANCEL_SUFFIX
 
 
-class Window:
+class JobReader:
     """How to look at a job's files from the controller: one shell command looks at both.
 
     Attributes:
@@ -70,7 +70,7 @@ class Window:
         self._run = run
         self._quote = quote
 
-    def look(self, offset: int) -> tuple[str, str]:
+    def read(self, offset: int) -> tuple[str, str]:
         """The result file, and the progress file from ``offset`` on; what isn't there is empty.
 
         They are read in this order: when the result is there, the progress is whole.
@@ -95,8 +95,8 @@ class Window:
         self._run("rm -f " + " ".join(map(self._quote, self._files.all)))
 
 
-def follow(
-    window: Window,
+def follow_job(
+    window: JobReader,
     limit: float,
     show: Callable[[ProgressLine], None],
     *,
@@ -132,7 +132,7 @@ def follow(
                 end = min(end, clock() + patience)
                 window.cancel()
                 asked = True
-            result, progress = window.look(reader.offset)
+            result, progress = window.read(reader.offset)
             seen = clock()
         except AnsibleConnectionFailure as error:
             if clock() - seen > PATIENCE:

@@ -22,12 +22,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 from .arguments import Arguments
-from .async_job import Files, Window, follow
+from .async_job import Files, JobReader, follow_job
 from .carrier import Carrier, TaskVars
-from .exit_messages import LAST_WORDS
-from .forked_worker import prolong, work_in_own_process
+from .exit_messages import EXIT_MESSAGES
+from .forked_worker import extend_time_limit, run_in_forked_worker
 from .interpreter import has_libraries
-from .signals import has_been_told, heeding_signals
+from .signals import is_stop_requested, run_with_stop_signals
 
 MARGIN = 30.0
 """Seconds for starting and for leaving a result."""
@@ -37,9 +37,9 @@ STEPS = 3
 """Of a migration, each with all its time: its check, its run, and its check once more."""
 ALL = "*"
 """In place of a component: any."""
-PACKED = 7 * 24 * 3600.0
+SHIPPED_MIGRATIONS_SECONDS = 7 * 24 * 3600.0
 """Seconds of migrations that are sent elsewhere: who doesn't load them doesn't know their own."""
-LONGEST = 365 * 24 * 3600.0
+MAX_MIGRATION_SECONDS = 365 * 24 * 3600.0
 """Seconds that a migration may count for, as the number may be any, and a timer's may not."""
 
 
@@ -71,8 +71,8 @@ class BackgroundCarrier(Carrier):
             return self.ship(arguments, task_vars, background=True)
         # With a `poll` of the user's own, Ansible would want to poll what is over by then.
         self._task.async_val = 0
-        work = self._work_in_own_process if self.works_here and has_libraries() else self._follow
-        return heeding_signals(lambda told: work(arguments, task_vars, told))
+        work = self._work_in_own_process if self.is_local and has_libraries() else self._follow
+        return run_with_stop_signals(lambda told: work(arguments, task_vars, told))
 
     _chosen = 0
     """The user's own limit, in seconds."""
@@ -88,12 +88,12 @@ class BackgroundCarrier(Carrier):
     ) -> int:
         return self._chosen or int(self.deadline(params, entries) + migrating + _patience(params))
 
-    def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
+    def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """See Carrier: a release may give its components more time."""
         self._entries = release.components
         self._limit_anew(params)
 
-    def has_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+    def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
         """See Carrier: migrations have their own time, one after the other where they say so."""
         self._migrating = _time_of(found.migrations, params)
         self._limit_anew(params)
@@ -105,16 +105,16 @@ class BackgroundCarrier(Carrier):
 
     def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
         """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
-        if not has_been_told():
+        if not is_stop_requested():
             super().show(line, task_vars)
         elif not self._task.no_log:
-            LAST_WORDS.say(self._told(line, task_vars))
+            EXIT_MESSAGES.say(self._told(line, task_vars))
 
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
     ) -> Result:
-        self._prolong = prolong
-        return work_in_own_process(
+        self._prolong = extend_time_limit
+        return run_in_forked_worker(
             lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
             self._limit(arguments.params),
             lambda line: self.show(line, task_vars),
@@ -125,7 +125,7 @@ class BackgroundCarrier(Carrier):
     def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
         async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
-        self._migrating = PACKED if self.definition.needs_migrations else 0.0
+        self._migrating = SHIPPED_MIGRATIONS_SECONDS if self.definition.needs_migrations else 0.0
         self._set_limit(self._limit(arguments.params, migrating=self._migrating))
         self._prolong = self._set_limit
         try:
@@ -139,7 +139,7 @@ class BackgroundCarrier(Carrier):
             return job
         folder = posixpath.dirname(job["results_file"])
         window = self._window(Files(job["results_file"], posixpath.join(folder, name)))
-        content = follow(
+        content = follow_job(
             window,
             limit,
             lambda line: self.show(line, task_vars),
@@ -157,11 +157,11 @@ class BackgroundCarrier(Carrier):
         # _execute_module takes it from here, once the release was read to be sent along.
         self._task.async_val = seconds
 
-    def _window(self, files: Files) -> Window:
+    def _window(self, files: Files) -> JobReader:
         def run(command: str) -> str:
             return str(self._low_level_execute_command(command)["stdout"])
 
-        return Window(files, run, self._connection._shell.quote)
+        return JobReader(files, run, self._connection._shell.quote)
 
     def _reconnect(self) -> None:
         with suppress(AttributeError, AnsibleConnectionFailure):
@@ -173,7 +173,7 @@ def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -
     skipped = params.get("skip_migrations") or ()
     names = params.get("names") or [params.get("component") or ALL]
     return sum(
-        STEPS * min(float(one.timeout), LONGEST)
+        STEPS * min(float(one.timeout), MAX_MIGRATION_SECONDS)
         for one in migrations
         if one.id() not in skipped and (ALL in names or one.component in names)
     )

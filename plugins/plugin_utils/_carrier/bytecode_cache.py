@@ -18,13 +18,13 @@ from types import ModuleType
 
 from ansible.utils.collection_loader import AnsibleCollectionConfig
 
-OURS = (
+COLLECTION_PACKAGE = (
     "ansible_collections.kyma.lifecycle.plugins.module_utils.",
     "ansible_collections.kyma.lifecycle.plugins.plugin_utils.",
 )
 
 
-class CachedModules(MetaPathFinder):
+class BytecodeFinder(MetaPathFinder):
     """Finds this collection's own modules for Python's loader of source files, which keeps bytecode.
 
     Packages, and so where a module lies, stay with Ansible's loader: it knows which of several installed
@@ -38,7 +38,7 @@ class CachedModules(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """See importlib; None leaves a name to the next finder."""
-        if not path or not fullname.startswith(OURS):
+        if not path or not fullname.startswith(COLLECTION_PACKAGE):
             return None
         folder = path[0]
         if folder not in self._finders:
@@ -53,4 +53,4 @@ def use_cached_bytecode() -> None:
     Only where Ansible's loader is the first to be asked: who has put another one before it wants to decide.
     """
     if sys.meta_path[0] is AnsibleCollectionConfig.collection_finder:
-        sys.meta_path.insert(0, CachedModules())
+        sys.meta_path.insert(0, BytecodeFinder())

@@ -15,7 +15,10 @@ from typing import Any, ClassVar
 
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call, failure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import (
+    call_task_function,
+    failed_result,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     RENDERING_OPTIONS,
     release_request,
@@ -37,10 +40,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import sear
 from .arguments import Arguments, validate
 from .interpreter import NEEDED_BY_ALL, has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
-from .paths import Places, find_paths
-from .signals import cancelled, hand_over, has_been_told, take_up
-from .temporary_files import LEFTOVERS
-from .terminal import printable, printable_line, printable_result
+from .paths import SearchPath, resolve_paths
+from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
+from .temporary_files import TEMPORARY_FOLDER_CLEANUP
+from .terminal import sanitize_line, sanitize_result, sanitize_text
 
 TaskVars = dict[str, Any]
 
@@ -70,22 +73,24 @@ class Carrier(ActionBase):
         """See ActionBase."""
         super().run(tmp, task_vars)
         search_less_often()
-        if has_been_told():
-            return cancelled("it was not started, as ansible-playbook was told to stop")
-        take_up()
-        result = printable_result(self._carried(task_vars or {}))
-        hand_over()
+        if is_stop_requested():
+            return cancelled_result("it was not started, as ansible-playbook was told to stop")
+        restore_signals()
+        result = sanitize_result(self._carried(task_vars or {}))
+        defer_signals()
         self._summarise(result)
-        return cancelled("ansible-playbook was told to stop", result) if has_been_told() else result
+        return (
+            cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+        )
 
     def _carried(self, task_vars: TaskVars) -> Result:
         if self._connection.transport == "local" and has_libraries():
             task_vars = with_own_python(task_vars, self._task.delegate_to)
         arguments = validate(self.definition, self._task.args, self._task.action)
         if arguments.problem:
-            return failure(arguments.problem)
+            return failed_result(arguments.problem)
         try:
-            found = find_paths(
+            found = resolve_paths(
                 arguments.params,
                 self._places(task_vars),
                 decrypted=self._loader.get_real_file,
@@ -94,10 +99,10 @@ class Carrier(ActionBase):
             with self._environment():
                 return self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
-            return failure(str(error))
+            return failed_result(str(error))
 
     @property
-    def works_here(self) -> bool:
+    def is_local(self) -> bool:
         """Whether the work is done on this machine, as this user."""
         become = self._connection.become
         other_user = become and self.get_become_option("become_user") != self._get_remote_user()
@@ -110,7 +115,7 @@ class Carrier(ActionBase):
             self._display.display(self._told(line, task_vars), color=color)
 
     def _told(self, line: object, task_vars: TaskVars) -> str:
-        return f"[{task_vars.get('inventory_hostname')}] {printable_line(str(line))}"
+        return f"[{task_vars.get('inventory_hostname')}] {sanitize_line(str(line))}"
 
     def _say(self, text: str, task_vars: TaskVars) -> None:
         self._display.display(self._told(text, task_vars))
@@ -119,8 +124,8 @@ class Carrier(ActionBase):
         """Print what a task has to tell people: a plan in short, a table of durations."""
         if not self._task.no_log:
             for line in result.get("summary") or ():
-                if not has_been_told():
-                    self._display.display(printable(str(line)))
+                if not is_stop_requested():
+                    self._display.display(sanitize_text(str(line)))
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""
@@ -133,17 +138,17 @@ class Carrier(ActionBase):
             bundles=ReleaseCache(
                 C.DEFAULT_LOCAL_TMP,
                 lambda text: self._say(text, task_vars),
-                before_writing=LEFTOVERS.remove_afterwards,
+                before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
-            has_read=lambda release: self.has_read(release, params),
-            has_found=lambda found: self.has_found(found, params),
+            on_release_read=lambda release: self.on_release_read(release, params),
+            on_migrations_found=lambda found: self.on_migrations_found(found, params),
         )
 
-    def has_read(self, release: Release, params: Mapping[str, Any]) -> None:
+    def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """Learn of the task's release, wherever it was read: here, or in the process that works."""
 
-    def has_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+    def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
         """Learn of the task's migrations, in the same way."""
 
     def call(
@@ -154,7 +159,7 @@ class Carrier(ActionBase):
         cancelled: Callable[[], bool],
     ) -> Result:
         """Call the function in this process; the arguments are those of :class:`~.task.Task`."""
-        result = call(
+        result = call_task_function(
             self.definition,
             arguments.params,
             materials=self.materials(arguments.params, task_vars),
@@ -211,15 +216,15 @@ class Carrier(ActionBase):
             self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())
         if not remote:
             return None
-        if self.works_here:
+        if self.is_local:
             # The copy of a file is born with the user's umask; elsewhere it keeps the original's mode.
             for path in remote:
                 Path(path).chmod(0o600)
         self._fixup_perms2([shell.tmpdir, *remote], execute=False)
         return str(shell.tmpdir)
 
-    def _places(self, task_vars: TaskVars) -> Places:
-        return Places([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])
+    def _places(self, task_vars: TaskVars) -> SearchPath:
+        return SearchPath([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])
 
     @contextmanager
     def _environment(self) -> Iterator[None]:
@@ -244,7 +249,7 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
         send: takes a file's path and its name in the task's folder.
     """
     listed: list[dict[str, Any]] = []
-    for one, bundle in materials.bundles_at_hand():
+    for one, bundle in materials.available_bundles():
         name = f"{len(listed)}.{RELEASE_BUNDLE}"
         send(str(bundle), name)
         listed.append(

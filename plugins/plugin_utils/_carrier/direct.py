@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from .arguments import Arguments
 from .carrier import Carrier, TaskVars
 from .interpreter import has_libraries
-from .signals import heeding_signals
+from .signals import run_with_stop_signals
 
 
 class DirectCarrier(Carrier):
@@ -33,11 +33,11 @@ class DirectCarrier(Carrier):
         if self._task.async_val:
             return self.ship(arguments, task_vars, background=True)
         if self.in_one_piece:
-            return heeding_signals(lambda told: self._work(arguments, task_vars, told))
+            return run_with_stop_signals(lambda told: self._work(arguments, task_vars, told))
         return self._work(arguments, task_vars, lambda: False)
 
     def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
-        if not self.works_here or not has_libraries():
+        if not self.is_local or not has_libraries():
             return self.ship(arguments, task_vars, background=False)
 
         def progress(subject: str, state: str, detail: str = "") -> None:

@@ -21,14 +21,14 @@ from math import inf
 
 from ansible.utils.display import Display
 
-SECONDS_BETWEEN_LOOKS = 0.2
+POLL_SECONDS = 0.2
 SECONDS_AFTER_WORKERS = 10.0
 """How long to wait for who else may tell something, once all workers have ended."""
 LONGEST_LINE = 2000
 """Bytes of a line; so many are written to a pipe in one piece (POSIX says 512 at least, Linux 4096)."""
 
 
-class LastWords:
+class ExitMessages:
     """A pipe from the workers of the process that makes it, which prints at its exit what they told."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class LastWords:
             while time.monotonic() < end:
                 if end == inf and not multiprocessing.active_children():
                     end = time.monotonic() + SECONDS_AFTER_WORKERS
-                if not selector.select(SECONDS_BETWEEN_LOOKS):
+                if not selector.select(POLL_SECONDS):
                     continue
                 piece = os.read(self._reader, 1 << 16)
                 if not piece:
@@ -75,4 +75,4 @@ class LastWords:
                 yield from (line.decode(errors="replace") for line in whole)
 
 
-LAST_WORDS = LastWords()
+EXIT_MESSAGES = ExitMessages()

@@ -31,7 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Pr
 Work = Callable[[Progress, Callable[[], bool]], Result]
 """The work itself; it gets where to tell what it is at, and whether it was asked to stop."""
 
-SECONDS_BETWEEN_LOOKS = 0.2
+POLL_SECONDS = 0.2
 """How often it is looked whether somebody wants the work to stop."""
 
 _asked: list[int] = []
@@ -42,7 +42,7 @@ class ProcessLost(LifecycleError):
     """The process has ended without a result."""
 
 
-def work_in_own_process(
+def run_in_forked_worker(
     work: Work,
     limit: float,
     show: Callable[[ProgressLine], None],
@@ -83,7 +83,7 @@ def work_in_own_process(
     return result
 
 
-def prolong(seconds: float) -> None:
+def extend_time_limit(seconds: float) -> None:
     """Give this process, which works, another limit from now on, unless it was asked to stop."""
     if not _asked:
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -95,7 +95,7 @@ def _messages(channel: socket.socket, meanwhile: Callable[[], None]) -> Iterator
     with selectors.DefaultSelector() as selector:
         selector.register(channel, selectors.EVENT_READ)
         while True:
-            ready = selector.select(SECONDS_BETWEEN_LOOKS)
+            ready = selector.select(POLL_SECONDS)
             meanwhile()
             if not ready:
                 continue

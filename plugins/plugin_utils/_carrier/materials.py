@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AtHand, Materials
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AvailableRelease, Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
@@ -48,8 +48,8 @@ class ControllerMaterials(Materials):
         migration_collections: collections with migrations of their own.
         bundles: where a release that was rendered is kept for the tasks after this one.
         catalog: places of other releases that an upgrade may lead over, or None where it may not.
-        has_read: gets the release that is wanted once it was read.
-        has_found: gets the migrations once they were loaded.
+        on_release_read: gets the release that is wanted once it was read.
+        on_migrations_found: gets the migrations once they were loaded.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class ControllerMaterials(Materials):
         migration_collections: Sequence[str] = (),
         bundles: Bundles | None = None,
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
-        has_read: Callable[[Release], None] = lambda _release: None,
-        has_found: Callable[[MigrationSet], None] = lambda _found: None,
+        on_release_read: Callable[[Release], None] = lambda _release: None,
+        on_migrations_found: Callable[[MigrationSet], None] = lambda _found: None,
     ) -> None:
         self._asked = request
         self._folders = tuple(migration_folders)
         self._collections = tuple(migration_collections)
         self._bundles = bundles
         self._catalog = catalog
-        self._has_read = has_read
-        self._has_found = has_found
+        self._has_read = on_release_read
+        self._has_found = on_migrations_found
 
     @property
     def has_release(self) -> bool:
@@ -83,18 +83,18 @@ class ControllerMaterials(Materials):
     def release(self, kept: Mapping[str, str] | None = None) -> Release:
         """See Materials."""
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
-            is_enough,
+            is_read_except,
             load_release,
         )
 
         kept = kept or {}
-        if self._held is None or not is_enough(self._held, kept):
+        if self._held is None or not is_read_except(self._held, kept):
             if self._bundles is None:
                 release = load_release(self._request, kept, self._held, self._fingerprint)
             else:
                 release = self._bundles.release(
                     self._fingerprint,
-                    lambda there: is_enough(there, kept),
+                    lambda there: is_read_except(there, kept),
                     lambda there: load_release(self._request, kept, there, self._fingerprint),
                 )
             self._held = self._lazy(release)
@@ -130,11 +130,11 @@ class ControllerMaterials(Materials):
 
         return load_component(self._request, component).objects
 
-    def at_hand(self) -> Sequence[AtHand]:
+    def at_hand(self) -> Sequence[AvailableRelease]:
         """See Materials."""
         return [one for one, _materials in self._others]
 
-    def bundles_at_hand(self) -> Iterator[tuple[AtHand, Path]]:
+    def available_bundles(self) -> Iterator[tuple[AvailableRelease, Path]]:
         """The other releases at hand as files, without those that can't be read: they may not be needed."""
         for one, materials in self._others:
             with contextlib.suppress(LifecycleError):
@@ -153,10 +153,12 @@ class ControllerMaterials(Materials):
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import collect
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+            pack_migrations,
+        )
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
 
-        return collect(folders_of(self._folders, self._collections)).content
+        return pack_migrations(folders_of(self._folders, self._collections)).content
 
     @property
     def _request(self) -> ReleaseRequest:
@@ -165,12 +167,12 @@ class ControllerMaterials(Materials):
         return self._asked
 
     @cached_property
-    def _others(self) -> list[tuple[AtHand, ControllerMaterials]]:
+    def _others(self) -> list[tuple[AvailableRelease, ControllerMaterials]]:
         if self._catalog is None:
             return []
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.catalog import read_catalog
 
-        others: list[tuple[AtHand, ControllerMaterials]] = []
+        others: list[tuple[AvailableRelease, ControllerMaterials]] = []
         for one in read_catalog(self._catalog, self._request):
             materials = ControllerMaterials(one.request, bundles=self._bundles)
             options = {
@@ -178,7 +180,7 @@ class ControllerMaterials(Materials):
                 "release_checksum": one.request.checksum,
                 "release_version": one.request.version,
             }
-            others.append((AtHand(one.version, one.upgrades_from, options, materials), materials))
+            others.append((AvailableRelease(one.version, one.upgrades_from, options, materials), materials))
         return others
 
     @cached_property
@@ -189,8 +191,10 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
+            discover_migrations,
+        )
 
-        found = discover(self._folders, self._collections)
+        found = discover_migrations(self._folders, self._collections)
         self._has_found(found)
         return found

@@ -17,7 +17,7 @@ class NoSuchPath(LifecycleError):
     """A path that an option names is nowhere that its user could have meant."""
 
 
-class Places:
+class SearchPath:
     """The folders that a relative path may start from, the likeliest first.
 
     That is beside the playbook; beside the inventory, and where ``ansible-playbook`` was started, since the
@@ -63,9 +63,9 @@ PATH_LISTS = ("values_files", "migration_paths")
 CONNECTION_PATHS = ("ca_cert", "client_cert", "client_key")
 
 
-def find_paths(
+def resolve_paths(
     params: Mapping[str, Any],
-    places: Places,
+    places: SearchPath,
     *,
     decrypted: Callable[[str], str],
     local_connection: bool,
@@ -99,7 +99,7 @@ def find_paths(
     return found
 
 
-def _entry_found(entry: Any, places: Places) -> Any:
+def _entry_found(entry: Any, places: SearchPath) -> Any:
     """An entry of a catalog with a path that is right from anywhere; what is none is left for its reader."""
     if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
         return {**entry, "release": places.find(entry["release"], "release_catalog")}
@@ -107,7 +107,7 @@ def _entry_found(entry: Any, places: Places) -> Any:
 
 
 def _connection_paths(
-    params: Mapping[str, Any], places: Places, decrypted: Callable[[str], str]
+    params: Mapping[str, Any], places: SearchPath, decrypted: Callable[[str], str]
 ) -> dict[str, str]:
     def find(path: str) -> str:
         whole = places.find_or_leave(path)

@@ -35,12 +35,12 @@ _ORPHANED = 0
 """Stands for the signal that has ended Ansible's main process, which nobody passes on."""
 
 
-def has_been_told() -> bool:
+def is_stop_requested() -> bool:
     """Whether this process was told to stop. It stays told: the next item of a loop does not begin."""
     return bool(_received)
 
 
-def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
+def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
     """Do work that signals don't end, but tell to stop; so does the end of Ansible's main process.
 
     Args:
@@ -55,32 +55,32 @@ def heeding_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
     def told() -> bool:
         if not _received and os.getppid() != parent:
             _received.append(_ORPHANED)
-        return has_been_told()
+        return is_stop_requested()
 
     try:
         result = work(told)
     finally:
-        if has_been_told():
+        if is_stop_requested():
             _leave_soon()
         else:
             for number, handler in before.items():
                 signal.signal(number, handler)
-    return cancelled("ansible-playbook was told to stop", result) if has_been_told() else result
+    return cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
 
 
-def hand_over() -> None:
+def defer_signals() -> None:
     """From here on this process says what is left to say: no signal ends it in the middle of that."""
     if not _while_handing_over and multiprocessing.parent_process():
         _while_handing_over.update({number: signal.signal(number, _receive_late) for number in SIGNALS})
 
 
-def take_up() -> None:
+def restore_signals() -> None:
     """The next item of a loop begins: signals mean again what they meant before."""
     while _while_handing_over:
         signal.signal(*_while_handing_over.popitem())
 
 
-def cancelled(message: str, result: Result | None = None) -> Result:
+def cancelled_result(message: str, result: Result | None = None) -> Result:
     """The result of what was told to stop: short, as nobody may read it any more.
 
     Args:

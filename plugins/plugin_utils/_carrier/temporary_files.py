@@ -24,7 +24,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals by which a process is asked to end."""
 
 
-class Leftovers:
+class TemporaryFolderCleanup:
     """The pipe of the process that makes it, and of all that is forked from it."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Leftovers:
         """The end that whoever uses the folder holds."""
         return self._writer
 
-    def remove_afterwards(self, folder: Path) -> None:
+    def remove_after_exit(self, folder: Path) -> None:
         """Fork a process that waits until all others have ended, and then removes a folder, if it is there.
 
         Args:
@@ -45,18 +45,18 @@ class Leftovers:
             os.close(os.open(folder / MARK, os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return
-        if fork_out_of_reach():
+        if fork_detached_process():
             self._wait_and_remove(folder)
 
     def _wait_and_remove(self, folder: Path) -> NoReturn:
         try:
-            outlive_all(self._reader)
+            wait_for_pipe_close(self._reader)
             shutil.rmtree(folder, ignore_errors=True)
         finally:
             os._exit(0)
 
 
-def fork_out_of_reach() -> bool:
+def fork_detached_process() -> bool:
     """Fork a process that what ends Ansible and its workers does not reach, from its first moment on.
 
     What asks all processes of a machine to end asks Ansible's, too.
@@ -77,7 +77,7 @@ def fork_out_of_reach() -> bool:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def outlive_all(reader: int, kept: Collection[int] = ()) -> None:
+def wait_for_pipe_close(reader: int, kept: Collection[int] = ()) -> None:
     """Wait until no other process holds the other end of a pipe any more.
 
     Args:
@@ -101,4 +101,4 @@ def _close_all_but(kept: Collection[int]) -> None:
                 os.dup2(nothing, number)
 
 
-LEFTOVERS = Leftovers()
+TEMPORARY_FOLDER_CLEANUP = TemporaryFolderCleanup()

@@ -17,21 +17,21 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 """Control characters (Unicode's Cc, but for tab and new line), separators of lines, directions."""
 
 
-def printable(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """A text of any number of lines without what a terminal would take for commands."""
     return _CONTROLS.sub("?", text)
 
 
-def printable_line(text: str) -> str:
+def sanitize_line(text: str) -> str:
     """The same on one line, so that nobody can add one that looks like ours."""
-    return printable(" ".join(text.splitlines()) if "\n" in text else text)
+    return sanitize_text(" ".join(text.splitlines()) if "\n" in text else text)
 
 
-def printable_result(result: dict[str, Any]) -> dict[str, Any]:
+def sanitize_result(result: dict[str, Any]) -> dict[str, Any]:
     """A task's result with what Ansible prints of it as it is: its message and its warnings."""
     fit = dict(result)
     if isinstance(fit.get("msg"), str):
-        fit["msg"] = printable(fit["msg"])
+        fit["msg"] = sanitize_text(fit["msg"])
     if fit.get("warnings"):
         fit["warnings"] = [_printable_warning(one) for one in fit["warnings"]]
     return fit
@@ -41,5 +41,5 @@ def _printable_warning(warning: Any) -> Any:
     """A warning; of a module that was shipped it is an object of Ansible's, whose event has the text."""
     event = getattr(warning, "event", None)
     if event is None:
-        return printable(str(warning))
-    return replace(warning, event=replace(event, msg=printable(event.msg)))
+        return sanitize_text(str(warning))
+    return replace(warning, event=replace(event, msg=sanitize_text(event.msg)))

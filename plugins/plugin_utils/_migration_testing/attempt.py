@@ -13,16 +13,16 @@ from typing import Any, cast
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     Journal,
     JournalEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import UndoReport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     TIMEOUT,
-    Setting,
+    EngineSettings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
@@ -40,7 +40,7 @@ class Overslept(LifecycleError):
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class MigrationEnvironment:
     """What a migration finds around it, apart from the cluster.
 
     Attributes:
@@ -61,7 +61,7 @@ class Surroundings:
 
 
 @dataclass
-class Attempt:
+class AttemptRecord:
     """What came of one attempt.
 
     Attributes:
@@ -89,26 +89,28 @@ class Attempt:
         return f"{self.verdict} ({self.verdicts[0].evidence!r})" if self.verdicts else "nothing"
 
 
-def checked(migration: type[Migration], cluster: Cluster, around: Surroundings) -> Attempt:
+def check_migration(
+    migration: type[Migration], cluster: Cluster, around: MigrationEnvironment
+) -> AttemptRecord:
     """Only ask for the verdict."""
-    attempt = Attempt(Recording())
-    [result] = engine.check([_watched(migration, attempt, around)], _setting(cluster, around))
+    attempt = AttemptRecord(Recording())
+    [result] = engine.check_migrations([_watched(migration, attempt, around)], _setting(cluster, around))
     if result.error:
         _note_failure(attempt, result.error)
     return attempt
 
 
-def attempted(
+def attempt_migration(
     migration: type[Migration],
     cluster: Cluster,
-    around: Surroundings,
+    around: MigrationEnvironment,
     *,
     fault: Fault | None = None,
     fault_at: int = 0,
     rehearsal: bool = False,
     unasked: bool = False,
     journal: Journal | None = None,
-) -> Attempt:
+) -> AttemptRecord:
     """Check, run if it is needed, and check again.
 
     Args:
@@ -120,9 +122,9 @@ def attempted(
         unasked: run it whatever its check would say.
         journal: where its writes are journaled.
     """
-    attempt = Attempt(Recording(fault, fault_at))
+    attempt = AttemptRecord(Recording(fault, fault_at))
     watched = _watched(migration, attempt, around, unasked=unasked)
-    [outcome] = engine.run(
+    [outcome] = engine.run_migrations(
         [watched], replace(_setting(cluster, around), rehearsal=rehearsal, journal=journal)
     )
     attempt.in_time = outcome.state != TIMEOUT
@@ -134,28 +136,31 @@ def attempted(
     return attempt
 
 
-def undone(
-    migration: type[Migration], cluster: Cluster, around: Surroundings, entries: Sequence[JournalEntry]
+def undo_migration(
+    migration: type[Migration],
+    cluster: Cluster,
+    around: MigrationEnvironment,
+    entries: Sequence[JournalEntry],
 ) -> tuple[UndoReport, str]:
     """Undo what a journal has, and then what the migration has to undo by itself.
 
     Returns:
         What came of the journal, and what was wrong with the migration's own ``undo``, or empty.
     """
-    report = undo(cluster, entries)
+    report = undo_writes(cluster, entries)
     if not migration.has_own_undo():
         return report, ""
-    [outcome] = engine.undo([migration], _setting(cluster, around))
+    [outcome] = engine.run_own_undo([migration], _setting(cluster, around))
     return report, outcome.error
 
 
-def _setting(cluster: Cluster, around: Surroundings) -> Setting:
+def _setting(cluster: Cluster, around: MigrationEnvironment) -> EngineSettings:
     end = time.monotonic() + around.seconds
 
     def progress(subject: str, state: str, detail: str = "") -> None:
         """Nobody listens."""
 
-    return Setting(
+    return EngineSettings(
         cluster=cluster,
         components=around.components,
         release=around.release,
@@ -166,12 +171,12 @@ def _setting(cluster: Cluster, around: Surroundings) -> Setting:
     )
 
 
-def _note_failure(attempt: Attempt, error: str) -> None:
+def _note_failure(attempt: AttemptRecord, error: str) -> None:
     attempt.error = attempt.error or error
 
 
 def _watched(
-    migration: type[Migration], attempt: Attempt, around: Surroundings, *, unasked: bool = False
+    migration: type[Migration], attempt: AttemptRecord, around: MigrationEnvironment, *, unasked: bool = False
 ) -> type[Migration]:
     """The migration, with its cluster recorded, its sleeps skipped, and what it says noted."""
 
@@ -181,7 +186,7 @@ def _watched(
         try:
             verdict = migration.check(self, _context(ctx, attempt, around, float(migration.timeout)))
         except BaseException as error:
-            _note_failure(attempt, f"its check failed: {describe(error, migration)}")
+            _note_failure(attempt, f"its check failed: {describe_error(error, migration)}")
             raise
         if isinstance(verdict, Verdict):
             attempt.verdicts.append(verdict)
@@ -192,14 +197,14 @@ def _watched(
         try:
             migration.run(self, _context(ctx, attempt, around, float(migration.timeout)))
         except BaseException as error:
-            _note_failure(attempt, f"its run failed: {describe(error, migration)}")
+            _note_failure(attempt, f"its run failed: {describe_error(error, migration)}")
             raise
 
     body = {"check": check, "run": run, "__module__": migration.__module__, "__doc__": migration.__doc__}
     return cast("type[Migration]", type(migration.__name__, (migration,), body))
 
 
-def _context(ctx: Context, attempt: Attempt, around: Surroundings, timeout: float) -> Context:
+def _context(ctx: Context, attempt: AttemptRecord, around: MigrationEnvironment, timeout: float) -> Context:
     recorded = replace(ctx, cluster=RecordedCluster(ctx.cluster, attempt.recording))
     if around.waits:
         return recorded

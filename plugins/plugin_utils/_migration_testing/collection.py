@@ -14,8 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registr
     own_folder,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue,
-    remove_me,
+    overdue_error,
+    overdue_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
@@ -38,4 +38,7 @@ def problems_of_collection(name: str) -> list[str]:
         return [f"there is no {path}: a collection's migrations lie in plugins/module_utils/kyma_migrations"]
     supported = supported_release(path.parent.parent.parent)
     found = load_folders([replace(folder, path=str(path))])
-    return [*found.problems, *(remove_me(one, supported) for one in overdue(found.migrations, supported))]
+    return [
+        *found.problems,
+        *(overdue_error(one, supported) for one in overdue_migrations(found.migrations, supported)),
+    ]

@@ -26,20 +26,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import (
-    addressed,
     already_exists,
+    copy_in_version,
     not_found,
     problem,
     refuse_namespace,
     refuse_precondition,
-    shown,
+    validated_ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write, timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     KindNotServed,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE, Kind, is_a
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    CRD_KIND,
+    NAMESPACE_KIND,
+    Kind,
+    is_of_kind,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
     field_matcher,
     label_matcher,
@@ -125,7 +130,7 @@ class MemoryCluster(Cluster):
         PersistentVolumeClaim that brings no status is bound, with the capacity that it requests.
         """
         with self._store.changed:
-            for obj in sorted(objects, key=lambda o: not is_a(ref_of(o), CRD)):
+            for obj in sorted(objects, key=lambda o: not is_of_kind(ref_of(o), CRD_KIND)):
                 self._seed(obj, manager)
 
     def on_write(self, reaction: Reaction) -> None:
@@ -174,7 +179,7 @@ class MemoryCluster(Cluster):
         other._field_manager = name
         return other
 
-    def writing_on(self, terms: WriteTerms) -> MemoryCluster:
+    def with_write_terms(self, terms: WriteTerms) -> MemoryCluster:
         other = copy(self)
         other._terms = terms.within(self._terms)
         return other
@@ -203,10 +208,10 @@ class MemoryCluster(Cluster):
         found = self._store.kinds.get((api_version, kind))
         if found is None:
             return None
-        ref = addressed(found, name, namespace)
+        ref = validated_ref(found, name, namespace)
         with self._call("get", ref):
             obj = self._store.find(ref)
-            return shown(obj, api_version) if obj else None
+            return copy_in_version(obj, api_version) if obj else None
 
     def list(
         self,
@@ -224,7 +229,7 @@ class MemoryCluster(Cluster):
         has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
         with self._call("list", found.ref("", namespace)):
             items = [
-                shown(obj, api_version, metadata_only=metadata_only)
+                copy_in_version(obj, api_version, metadata_only=metadata_only)
                 for obj in self._store.of_kind(found, namespace)
                 if has_labels(obj) and has_fields(obj)
             ]
@@ -232,7 +237,7 @@ class MemoryCluster(Cluster):
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
-        ref = addressed(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
+        ref = validated_ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
         with self._call("apply", ref, dry_run):
             live = self._store.find(ref)
             if live is None:
@@ -243,7 +248,7 @@ class MemoryCluster(Cluster):
         kind = self._served(obj["apiVersion"], obj["kind"])
         meta = obj["metadata"]
         name = meta.get("name") or meta["generateName"] + uuid.uuid4().hex[:5]
-        ref = addressed(kind, name, meta.get("namespace"))
+        ref = validated_ref(kind, name, meta.get("namespace"))
         with self._call("create", ref, dry_run):
             self._refuse_namespace("create", kind, ref)
             if self._store.find(ref) is not None:
@@ -263,14 +268,14 @@ class MemoryCluster(Cluster):
         dry_run: bool = False,
     ) -> Object:
         found = self._served(api_version, kind)
-        ref = addressed(found, name, namespace)
+        ref = validated_ref(found, name, namespace)
         with self._call("patch", ref, dry_run):
             if subresource and not (subresource == "status" and found.has_status):
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
             live = self._store.find(ref)
             if live is None:
                 raise not_found("patch", found, ref)
-            new = self._write(found).patched(shown(live, api_version), patch, subresource)
+            new = self._write(found).patched(copy_in_version(live, api_version), patch, subresource)
             return self._keep(new, dry_run)
 
     def delete(
@@ -286,7 +291,7 @@ class MemoryCluster(Cluster):
         dry_run: bool = False,
     ) -> bool:
         found = self._served(api_version, kind)
-        ref = addressed(found, name, namespace)
+        ref = validated_ref(found, name, namespace)
         with self._call("delete", ref, dry_run):
             obj = self._store.find(ref)
             if obj is None:
@@ -325,7 +330,7 @@ class MemoryCluster(Cluster):
                 seen = version
                 wanted = ref[:2] == (api_version.rpartition("/")[0], kind)
                 if wanted and (not namespace or ref.namespace == namespace) and matches(event.object):
-                    yield Event(event.type, shown(event.object, api_version))
+                    yield Event(event.type, copy_in_version(event.object, api_version))
             if time.monotonic() >= end:
                 return
 
@@ -386,7 +391,7 @@ class MemoryCluster(Cluster):
             return new
         kept = deepcopy(self._store.put(new))
         self._react()
-        return shown(kept, new["apiVersion"])
+        return copy_in_version(kept, new["apiVersion"])
 
     def _react(self) -> None:
         """Let the reactions see what happened, also what they themselves make happen."""
@@ -407,8 +412,8 @@ class MemoryCluster(Cluster):
     def _seed(self, obj: Object, manager: str) -> None:
         kind = self._served(obj["apiVersion"], obj["kind"])
         given = obj["metadata"]
-        ref = addressed(kind, given["name"], given.get("namespace"))
-        if ref.namespace and self._store.find(Ref(*NAMESPACE, "", ref.namespace)) is None:
+        ref = validated_ref(kind, given["name"], given.get("namespace"))
+        if ref.namespace and self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)) is None:
             self._seed(namespace_named(ref.namespace), FIELD_MANAGER)
         write = Write(kind, manager, timestamp(), self._store.find)
         bare = {**obj, "metadata": {k: v for k, v in given.items() if k not in ("uid", "resourceVersion")}}
@@ -437,7 +442,7 @@ class MemoryCluster(Cluster):
         return found
 
     def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
-        refuse_namespace(verb, kind, ref, self._store.find(Ref(*NAMESPACE, "", ref.namespace)))
+        refuse_namespace(verb, kind, ref, self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)))
 
     def _pod(self, action: str, name: str, namespace: str) -> None:
         ref = Ref("", "Pod", namespace, name)

@@ -12,9 +12,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 
 from .api_server import ApiServer, InMemory
-from .attempt import attempted
-from .case import Case, surroundings
-from .recorded_cluster import told
+from .attempt import attempt_migration
+from .case import Case, build_environment
+from .recorded_cluster import describe_call
 
 
 def problems_at_rest(
@@ -35,7 +35,7 @@ def problems_at_rest(
 ) -> Iterator[str]:
     """What is wrong where a verdict other than needed is expected; see ``assert_not_needed``."""
     where = server or InMemory()
-    around = surroundings(
+    around = build_environment(
         migration,
         state,
         components=components,
@@ -47,7 +47,7 @@ def problems_at_rest(
     )
     case = Case(migration, state, state, where, around, crds=crds, prepare=prepare)
     cluster = case.start()
-    attempt = attempted(migration, cluster, around)
+    attempt = attempt_migration(migration, cluster, around)
     calls = attempt.recording.calls
     if attempt.error:
         yield attempt.error
@@ -59,7 +59,7 @@ def problems_at_rest(
     yield from (f"its evidence has to name {name!r}: {evidence!r}" for name in names if name not in evidence)
     for call in calls:
         if call.writes:
-            yield f"check made this request, and may only read: {told(call)}"
+            yield f"check made this request, and may only read: {describe_call(call)}"
     if len(calls) > max_requests:
-        listed = ", ".join(told(call) for call in calls[:10])
+        listed = ", ".join(describe_call(call) for call in calls[:10])
         yield f"check made {len(calls)} requests, and {max_requests} are allowed ({listed})"

@@ -33,7 +33,7 @@ def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[Migra
     ]
 
 
-def discover(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet:
+def discover_migrations(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet:
     """Find and load all migrations in this process; see :func:`folders_of`."""
     return load_folders(folders_of(folders, collections))
 
@@ -44,9 +44,9 @@ def _of_collection(name: str) -> MigrationFolder:
     places = _places(module)
     if places:
         return MigrationFolder(name, places[0])
-    from .missing import why_missing
+    from .missing import missing_reason
 
-    return MigrationFolder(name, module.replace(".", "/"), why_missing(name, _places))
+    return MigrationFolder(name, module.replace(".", "/"), missing_reason(name, _places))
 
 
 def _places(module: str) -> list[str]:

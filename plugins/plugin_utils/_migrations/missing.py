@@ -13,7 +13,7 @@ from pathlib import Path
 OPTION = "migration_collections"
 
 
-def why_missing(name: str, places: Callable[[str], list[str]]) -> str:
+def missing_reason(name: str, places: Callable[[str], list[str]]) -> str:
     """What is wrong with an entry of ``migration_collections``, and what to do, in a sentence.
 
     Args:

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 KIND = "Plan"
 HOP = ("release", "release_checksum", "release_version", "hops", "release_catalog")
 """Options that say which way to go; a later hop of it has its own."""
-RUNNING = (
+RUN_OPTIONS = (
     "component_list",
     "values_files",
     "helm_binary",
@@ -34,7 +34,7 @@ RUNNING = (
     "skip_migrations",
 )
 """Options that the tasks of a run need, too."""
-ASKED = (
+PLAN_OPTIONS = (
     *HOP,
     "profile",
     "components",
@@ -43,12 +43,12 @@ ASKED = (
     "strict",
     "component_roles",
     "migration_roles",
-    *RUNNING,
+    *RUN_OPTIONS,
 )
 """Options that a plan keeps, so that they need not be given again; none of them holds a secret."""
 NAMED = ("component_list", "values_files")
 """Options of which a plan knows the names of the files."""
-AGAIN = ("overrides", "migration_variables")
+SECRET_OPTIONS = ("overrides", "migration_variables")
 """Options that have to be given again, as they may hold secrets."""
 
 
@@ -63,7 +63,7 @@ def write_plan(
 
     Args:
         path: of the file.
-        asked: the options that are kept, as :func:`given_of` has them.
+        asked: the options that are kept, as :func:`given_options` has them.
         names: what is known by its name alone, as :func:`names_of` has it.
         result: what the task ``plan`` answered with, ``saw`` included.
 
@@ -80,7 +80,7 @@ def write_plan(
         "plan": {key: value for key, value in result["plan"].items() if key != "noted"},
         "saw": result["saw"],
     }
-    digest = digest_of(kept)
+    digest = plan_file_digest(kept)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -95,25 +95,25 @@ def write_plan(
     return digest
 
 
-def given_of(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def given_options(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Those options that a plan keeps and that say anything.
 
     Args:
         params: validated options.
         spec: of them, with their defaults.
     """
-    found = {name: params.get(name) for name in ASKED}
+    found = {name: params.get(name) for name in PLAN_OPTIONS}
     return {
         name: value for name, value in found.items() if value not in (None, "", spec[name].get("default"))
     }
 
 
-def asked_of(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
+def options_from_plan(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
     """The options of a plan that was kept which count, as nothing else was given.
 
     Args:
         kept: the plan.
-        given: the options that were given with it, as :func:`given_of` has them.
+        given: the options that were given with it, as :func:`given_options` has them.
         hop: which one is its turn; 1 is the first.
     """
     own = HOP if hop > 1 else ()
@@ -149,7 +149,7 @@ def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
     return {option: sorted(found) for option, found in names.items() if found}
 
 
-def not_given_again(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What a plan was made with and is missing now, or the other way round, each in a sentence.
 
     Args:
@@ -157,7 +157,7 @@ def not_given_again(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[s
         now: the same of what is given with it; files need not be.
     """
     told = []
-    for option in (*(name for name in NAMED if now.get(name)), *AGAIN):
+    for option in (*(name for name in NAMED if now.get(name)), *SECRET_OPTIONS):
         then, here = set(before.get(option) or ()), set(now.get(option) or ())
         named = f"{option} (kyma_{option})"
         if missing := ", ".join(sorted(then - here)):
@@ -184,7 +184,7 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
     kind = (kept.get("apiVersion"), kept.get("kind")) if isinstance(kept, dict) else None
     if kind != (API_VERSION, KIND):
         raise BadPlan(f"{path} is no {API_VERSION} {KIND}, which is what plan_out writes: plan again")
-    digest = digest_of(kept)
+    digest = plan_file_digest(kept)
     if kept.get("digest") != digest:
         raise BadPlan(f"{path} was changed since it was written, so it is not what was planned: plan again")
     if approved and approved.removeprefix("sha256:") != digest.removeprefix("sha256:"):
@@ -194,13 +194,13 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
     return dict(kept)
 
 
-def digest_of(kept: Mapping[str, Any]) -> str:
+def plan_file_digest(kept: Mapping[str, Any]) -> str:
     """sha256 over all that a file with a plan says."""
     said = {key: value for key, value in kept.items() if key != "digest"}
     return "sha256:" + hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def code_digest(archive: bytes) -> str:
+def archive_code_digest(archive: bytes) -> str:
     """sha256 over the code of packed migrations, wherever their folders lie."""
     import io
     import zipfile

@@ -12,23 +12,23 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
-    differences,
+    deviations,
     differences_of_later_hop,
     hashes_of,
-    unforeseen,
+    input_differences,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, how_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, deployment_options
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import Places, find_paths
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import SearchPath, resolve_paths
 
 from .plan_file import (
-    RUNNING,
+    RUN_OPTIONS,
     BadPlan,
-    asked_of,
-    code_digest,
-    given_of,
+    archive_code_digest,
+    given_options,
     names_of,
-    not_given_again,
+    option_mismatches,
+    options_from_plan,
     read_plan,
     version_of_hop,
     write_plan,
@@ -37,7 +37,7 @@ from .plan_file import (
 Planned = Callable[[Arguments], Result]
 
 
-class Keeping:
+class PlanFileTask:
     """One task that keeps a plan, or carries one out that was kept.
 
     Args:
@@ -52,7 +52,7 @@ class Keeping:
         self,
         args: Mapping[str, Any],
         action: str,
-        places: Places,
+        places: SearchPath,
         *,
         decrypted: Callable[[str], str],
         code: Callable[[Mapping[str, Any]], bytes],
@@ -83,8 +83,8 @@ class Keeping:
         saw = self._saw(result, params)
         path = Path(params["plan_out"]).expanduser().absolute()
         # By paths that are right from anywhere; of what is encrypted, that of the encrypted file.
-        found = find_paths(self._written, self._places, decrypted=str, local_connection=False)
-        asked = given_of({**self._written, **found}, DEFINITION.argument_spec)
+        found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
+        asked = given_options({**self._written, **found}, DEFINITION.argument_spec)
         digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
         told = [*_provisional(result["plan"]), f"kept in {path}", f"digest  {digest}"]
         return _answer(result, digest, told)
@@ -94,8 +94,8 @@ class Keeping:
         file = Path(self._places.find(arguments.params["plan"], "plan"))
         kept = read_plan(file, arguments.params["plan_digest"] or "")
         version = version_of_hop(kept, hop)
-        asked = asked_of(kept, given_of(arguments.params, DEFINITION.argument_spec), hop)
-        found = find_paths(asked, self._places, decrypted=self._decrypted, local_connection=False)
+        asked = options_from_plan(kept, given_options(arguments.params, DEFINITION.argument_spec), hop)
+        found = resolve_paths(asked, self._places, decrypted=self._decrypted, local_connection=False)
         arguments = arguments.with_paths({**arguments.paths, **asked, **found})
         # Before it is planned: what is missing would only show as what comes of that.
         self._refuse_other_options(kept, arguments.params)
@@ -105,21 +105,23 @@ class Keeping:
         saw = self._saw(result, arguments.params)
         if hop > 1:
             _refuse(differences_of_later_hop(kept["saw"], saw, version))
-            told = [f"not as foretold  {one}" for one in unforeseen(kept["saw"], result["plan"])]
+            told = [f"not as foretold  {one}" for one in deviations(kept["saw"], result["plan"])]
         else:
-            _refuse(differences(kept["saw"], saw))
+            _refuse(input_differences(kept["saw"], saw))
             told = _provisional(result["plan"])
-        options = {name: value for name, value in asked.items() if name in RUNNING}
+        options = {name: value for name, value in asked.items() if name in RUN_OPTIONS}
         return _answer({**result, "plan": {**result["plan"], "options": options}}, kept["digest"], told)
 
     def _refuse_other_options(self, kept: Mapping[str, Any], params: Mapping[str, Any]) -> None:
-        found = not_given_again(kept["names"], names_of(self._written))
+        found = option_mismatches(kept["names"], names_of(self._written))
         if not found:
-            found = differences({"options": kept["saw"]["options"]}, {"options": hashes_of(how_of(params))})
+            found = input_differences(
+                {"options": kept["saw"]["options"]}, {"options": hashes_of(deployment_options(params))}
+            )
         _refuse(found)
 
     def _saw(self, result: Result, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {**result["saw"], "migration code": code_digest(self._code(params))}
+        return {**result["saw"], "migration code": archive_code_digest(self._code(params))}
 
     @cached_property
     def _written(self) -> dict[str, Any]:

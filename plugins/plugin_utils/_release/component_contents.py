@@ -11,21 +11,21 @@ from dataclasses import replace
 from functools import partial
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_definition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import ManifestCollection
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
     Release,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from .helm import helm_version
-from .layout import Chart, Found, Layout
-from .problems import Findings
+from .layout import Chart, ComponentSource, Layout
+from .problems import ProblemCollector
 from .rendering import Renderer, read_files
 from .source import Source
-from .source_hash import source_of, source_of_files
+from .source_hash import component_source_hash, files_source_hash
 from .values import UserValues
 
 
@@ -46,7 +46,7 @@ class Contents:
         source: Source,
         layout: Layout,
         helm_binary: str,
-        findings: Findings,
+        findings: ProblemCollector,
         kept: Mapping[str, str],
         there: Release | None,
     ) -> None:
@@ -61,8 +61,8 @@ class Contents:
         """The CRDs, read only if they have to be."""
         if self._there is not None and self._there.crds.is_read:
             return self._there.crds
-        source = source_of_files(self._layout.crd_files())
-        unread = Content((), source=source.digest, has_namespaces=source.has_namespaces, is_read=False)
+        source = files_source_hash(self._layout.crd_files())
+        unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
         return unread if self._kept else self.read_crds(unread)
 
     def read_crds(self, crds: Content) -> Content:
@@ -74,7 +74,7 @@ class Contents:
     def of_all(
         self,
         entries: Sequence[ComponentEntry],
-        found: Mapping[str, Found],
+        found: Mapping[str, ComponentSource],
         values: UserValues,
         crds: Content,
     ) -> tuple[dict[str, Content], Content]:
@@ -86,14 +86,16 @@ class Contents:
             for entry in rest
             if (content := self._findings.attempt(partial(self._unread, entry, found, values, crds), None))
         }
-        contents |= {name: one for name, one in unread.items() if self._kept.get(name) == one.source != ""}
+        contents |= {
+            name: one for name, one in unread.items() if self._kept.get(name) == one.source_hash != ""
+        }
         rest = [entry for entry in rest if entry.name in unread and entry.name not in contents]
         served: Sequence[str] = ()
         if any(isinstance(found[entry.name], Chart) for entry in rest):
             crds = self.read_crds(crds)
             served = served_by(crds.objects)
         renderer = self._renderer(values, served)
-        readings = side_by_side(
+        readings = map_in_threads(
             lambda entry: renderer.render(entry, found[entry.name]),
             rest,
             threads=2 * (os.cpu_count() or 1),
@@ -102,7 +104,7 @@ class Contents:
             contents[entry.name] = self._taken(read(), unread[entry.name])
         return contents, crds
 
-    def of_one(self, entry: ComponentEntry, found: Found, values: UserValues) -> Content:
+    def of_one(self, entry: ComponentEntry, found: ComponentSource, values: UserValues) -> Content:
         """The content of one component, whatever of it is known."""
         unread = Content((), is_read=False)
         served = served_by(self.read_crds(unread).objects) if isinstance(found, Chart) else ()
@@ -116,18 +118,18 @@ class Contents:
         return {e.name: there[e.name] for e in entries if e.name in there and there[e.name].is_read}
 
     def _unread(
-        self, entry: ComponentEntry, found: Mapping[str, Found], values: UserValues, crds: Content
+        self, entry: ComponentEntry, found: Mapping[str, ComponentSource], values: UserValues, crds: Content
     ) -> Content:
-        source = source_of(
+        source = component_source_hash(
             entry,
             found[entry.name],
             values=values.for_component(entry.name),
-            crds=crds.source,
+            crds=crds.source_hash,
             helm_version=lambda: helm_version(self._helm_binary),
         )
-        return Content((), source=source.digest, has_namespaces=source.has_namespaces, is_read=False)
+        return Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 
-    def _taken(self, collected: Collected, unread: Content) -> Content:
+    def _taken(self, collected: ManifestCollection, unread: Content) -> Content:
         self._findings.problems += collected.problems
         self._findings.warnings += collected.warnings
         return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)
@@ -139,7 +141,7 @@ def served_by(objects: Iterable[Object]) -> list[str]:
 
 
 def _served_by(objects: Iterable[Object]) -> Iterator[str]:
-    for crd in filter(is_definition, objects):
+    for crd in filter(is_crd, objects):
         spec = crd.get("spec") or {}
         for version in spec.get("versions") or ():
             if version.get("served"):

@@ -14,7 +14,7 @@ from pathlib import Path
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     ReleaseError,
-    refusal,
+    release_error,
 )
 
 from .helm import helm_version
@@ -148,7 +148,7 @@ def content_of(path: Path) -> bytes:
 
 def unreadable(path: Path, error: OSError) -> ReleaseError:
     """The refusal of a file that can't be read."""
-    return refusal(f"can't be read: {error.strerror}", str(path))
+    return release_error(f"can't be read: {error.strerror}", str(path))
 
 
 class Digest:

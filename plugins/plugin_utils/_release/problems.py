@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass
-class Findings:
+class ProblemCollector:
     """What is wrong, and what people should know.
 
     Attributes:

@@ -15,14 +15,14 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 from .fingerprint import RENDERING, Digest, content_of, digest_of, files_of
-from .layout import Chart, Found, Manifests
+from .layout import Chart, ComponentSource, Manifests
 
 _NAMESPACE = re.compile(rb"""kind["']?\s*:\s*(?:[&!]\S+\s+)*(?:["']?Namespace\b|\*|["']?\{\{)""")
 """A kind that is Namespace, or may come to be by an alias or a template."""
 
 
 @dataclass(frozen=True)
-class ContentSource:
+class SourceHash:
     """What content is rendered from.
 
     Attributes:
@@ -34,7 +34,7 @@ class ContentSource:
     has_namespaces: bool
 
 
-def source_of_files(files: Iterable[Path]) -> ContentSource:
+def files_source_hash(files: Iterable[Path]) -> SourceHash:
     """The source of manifests as they are.
 
     Raises:
@@ -46,14 +46,14 @@ def source_of_files(files: Iterable[Path]) -> ContentSource:
     return parts.source()
 
 
-def source_of(
+def component_source_hash(
     entry: ComponentEntry,
-    found: Found,
+    found: ComponentSource,
     *,
     values: Mapping[str, Any],
     crds: str,
     helm_version: Callable[[], str],
-) -> ContentSource:
+) -> SourceHash:
     """The source of a component; of a kustomization, whose bases may lie anywhere, it can't be told.
 
     Args:
@@ -67,9 +67,9 @@ def source_of(
         ReleaseError: a file can't be read, or a tool is missing.
     """
     if isinstance(found, Manifests):
-        return source_of_files(found.files)
+        return files_source_hash(found.files)
     if not isinstance(found, Chart):
-        return ContentSource("", has_namespaces=True)
+        return SourceHash("", has_namespaces=True)
     parts = _Parts()
     for name, part in (
         ("component", entry.name),
@@ -105,5 +105,5 @@ class _Parts:
     def _look_for_namespaces(self, part: bytes) -> None:
         self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))
 
-    def source(self) -> ContentSource:
-        return ContentSource(self._digest.hex(), self._has_namespaces)
+    def source(self) -> SourceHash:
+        return SourceHash(self._digest.hex(), self._has_namespaces)

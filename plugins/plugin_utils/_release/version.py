@@ -14,7 +14,7 @@ _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?
 _GIT_SECONDS = 20
 
 
-def parses(version: str) -> bool:
+def is_version(version: str) -> bool:
     """Whether it is a version that can be compared with others (PEP 440, as ``packaging`` reads it)."""
     from packaging.version import InvalidVersion, Version
 
@@ -30,7 +30,7 @@ def number_problem(number: float) -> str:
     return f'{number} is a number, and 2.10 is the same one as 2.1: put the version in quotes, like "2.10"'
 
 
-def same(one: str, other: str) -> bool:
+def are_same_version(one: str, other: str) -> bool:
     """Whether two versions are the same, as 2.9 and 2.9.0 are."""
     from packaging.version import Version
 

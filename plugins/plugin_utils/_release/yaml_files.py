@@ -12,10 +12,10 @@ from pathlib import Path
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
     ReleaseError,
-    refusal,
+    release_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    Located,
+    LocatedMapping,
     plain_text,
     read_documents,
 )
@@ -32,21 +32,21 @@ def read_text(path: Path, shown: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise refusal(f"not UTF-8 text: {error.reason} at byte {error.start}", shown) from error
+        raise release_error(f"not UTF-8 text: {error.reason} at byte {error.start}", shown) from error
     except OSError as error:
-        raise refusal(f"can't be read: {error.strerror}", shown) from error
+        raise release_error(f"can't be read: {error.strerror}", shown) from error
 
 
-def read_settings(text: str, file: str) -> Located:
+def read_settings(text: str, file: str) -> LocatedMapping:
     """The one mapping of a YAML or JSON file, whose scalars stay strings and whose keys are unique.
 
     Raises:
         ReleaseError: it is something else.
     """
     as_yaml = _json_as_yaml(text) if file.endswith(".json") else text
-    documents = read_documents(as_yaml, file, scalar=plain_text, mapping=Located)
-    if len(documents) != 1 or not isinstance(documents[0].value, Located):
-        raise refusal("one mapping is wanted here", file, documents[-1].line if documents else 1)
+    documents = read_documents(as_yaml, file, scalar=plain_text, mapping=LocatedMapping)
+    if len(documents) != 1 or not isinstance(documents[0].value, LocatedMapping):
+        raise release_error("one mapping is wanted here", file, documents[-1].line if documents else 1)
     if documents[0].duplicates:
         raise ReleaseError(
             Problem(f"the key {key!r} is there twice", file, line) for key, line in documents[0].duplicates
@@ -79,20 +79,20 @@ class SettingsReader:
     def refuse(self, message: str, line: int) -> None:
         self.problems.append(Problem(message, self.file, line))
 
-    def only(self, mapping: Located, known: tuple[str, ...]) -> None:
+    def only(self, mapping: LocatedMapping, known: tuple[str, ...]) -> None:
         """Refuse keys that nobody would read: most are misspelt."""
         for key in mapping:
             if key not in known:
                 self.refuse(f"the key {key!r} is unknown here: there are {', '.join(known)}", mapping.line)
 
-    def string(self, mapping: Located, key: str) -> str:
+    def string(self, mapping: LocatedMapping, key: str) -> str:
         """A string, or empty where there is none."""
         value = mapping.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(f"{key} must be a string", mapping.line)
         return value if isinstance(value, str) else ""
 
-    def strings(self, mapping: Located, key: str) -> tuple[str, ...]:
+    def strings(self, mapping: LocatedMapping, key: str) -> tuple[str, ...]:
         """A list of strings; a single string is a list of one."""
         value = mapping.get(key)
         values = [] if value is None else value if isinstance(value, list) else [value]

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     UndoneObject,
 )
@@ -48,7 +48,7 @@ class Scene:
         self.by_hand = cluster.with_field_manager("somebody")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
-        return list(undo(self.live, self.journal.entries, force=force).objects)
+        return list(undo_writes(self.live, self.journal.entries, force=force).objects)
 
     def get(self, kind: str, name: str, api_version: str = "v1") -> Object | None:
         return self.live.get(api_version, kind, name, self.namespace)
@@ -133,7 +133,7 @@ def test_whatever_was_written_all_is_as_before(scene: Scene, name: str) -> None:
     before = [written(scene.get(kind, "a", version)) for kind, version in kinds.items()]
     write(scene.migrating, scene.namespace)
     assert [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] != before
-    rehearsed = undo(DryRunCluster(scene.live), scene.journal.entries)
+    rehearsed = undo_writes(DryRunCluster(scene.live), scene.journal.entries)
     done = scene.undo()
     assert [str(one) for one in done] == [str(one) for one in rehearsed.objects]
     assert all(one.complete for one in done), [str(one) for one in done]

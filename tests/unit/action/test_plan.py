@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct
@@ -29,7 +29,7 @@ ASKED = {
 
 
 def planned(params: Mapping[str, Any]) -> Result:
-    return call(
+    return call_task_function(
         DEFINITION,
         params,
         materials=FakeMaterials(release("2.9", {"logging": [config_map("one")]})),
@@ -48,7 +48,7 @@ class Here(ActionModule):
         later: what Ansible gets of a module in the background, without asking the carrier again.
     """
 
-    works_here = True
+    is_local = True
 
     def __init__(self, async_seconds: int) -> None:
         self._task = SimpleNamespace(args=dict(ASKED), action=NAME, async_val=async_seconds)
@@ -75,7 +75,7 @@ class Here(ActionModule):
 class There(Here):
     """Ships its module."""
 
-    works_here = False
+    is_local = False
 
 
 @pytest.mark.parametrize("carrier", [Here, There])

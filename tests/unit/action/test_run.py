@@ -32,7 +32,7 @@ DAY = 24 * 3600
 class Here(run.ActionModule):
     """Works on this machine, as this user."""
 
-    works_here = True
+    is_local = True
 
     def __init__(self) -> None:
         self._connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir=None))
@@ -50,7 +50,7 @@ class Elsewhere(run.ActionModule):
         limit: seconds after which it would be killed.
     """
 
-    works_here = False
+    is_local = False
 
     def __init__(self, folder: Path) -> None:
         self._connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir=None, quote=shlex.quote))

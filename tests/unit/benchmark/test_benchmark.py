@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -119,7 +119,7 @@ def test_these_migrations_are_sound_and_not_needed(tmp_path: Path) -> None:
     found = load_folders([MigrationFolder("yours", str(tmp_path))])
     assert found.problems == ()
     assert len(found.migrations) == 100
-    results = check(found.migrations, setting(MemoryCluster(config_map("new"))))
+    results = check_migrations(found.migrations, setting(MemoryCluster(config_map("new"))))
     assert {(one.verdict, one.requests) for one in results} == {("not_needed", 1)}
 
 

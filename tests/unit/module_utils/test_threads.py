@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 
 def test_the_answers_come_in_the_order_of_the_items() -> None:
@@ -17,8 +17,8 @@ def test_the_answers_come_in_the_order_of_the_items() -> None:
         time.sleep(0.002 * (10 - number))
         return number
 
-    assert side_by_side(slowest_first, range(10), threads=10) == list(range(10))
-    assert side_by_side(slowest_first, []) == []
+    assert map_in_threads(slowest_first, range(10), threads=10) == list(range(10))
+    assert map_in_threads(slowest_first, []) == []
 
 
 def test_no_more_work_at_once_than_there_are_threads() -> None:
@@ -31,7 +31,7 @@ def test_no_more_work_at_once_than_there_are_threads() -> None:
         time.sleep(0.001)
         at_work.remove(number)
 
-    side_by_side(work, range(20), threads=3)
+    map_in_threads(work, range(20), threads=3)
     assert max(most) <= 3
 
 
@@ -44,7 +44,7 @@ def test_of_two_errors_that_of_the_first_item_counts() -> None:
         raise ValueError(number)
 
     with pytest.raises(ValueError, match="0"):
-        side_by_side(fail, range(2))
+        map_in_threads(fail, range(2))
 
 
 def test_nothing_begins_after_an_error_and_nothing_goes_on() -> None:
@@ -58,6 +58,6 @@ def test_nothing_begins_after_an_error_and_nothing_goes_on() -> None:
         ended.append(number)
 
     with pytest.raises(ValueError, match="0"):
-        side_by_side(work, range(100), threads=4)
+        map_in_threads(work, range(100), threads=4)
     assert len(begun) <= 4
     assert sorted(ended) == sorted(set(begun) - {0})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..cluster import Object, Ref, ref_of
-from ..copying import copied
+from ..copying import deep_copy
 from ..errors import ApiError, ClusterError, api_error
 from ..kinds import Kind
 
@@ -52,7 +52,7 @@ def refuse_precondition(kind: Kind, obj: Object, uid: str | None, resource_versi
             raise problem("delete", ref_of(obj), 409, "Conflict", message)
 
 
-def addressed(kind: Kind, name: str, namespace: str | None) -> Ref:
+def validated_ref(kind: Kind, name: str, namespace: str | None) -> Ref:
     """The reference of one object. Raises ClusterError where it lacks what an address needs."""
     if kind.resource.namespaced and not namespace:
         raise ClusterError(f"a {kind.resource.kind} lives in a namespace, and none was given")
@@ -61,10 +61,10 @@ def addressed(kind: Kind, name: str, namespace: str | None) -> Ref:
     return kind.ref(name, namespace)
 
 
-def shown(obj: Object, api_version: str, *, metadata_only: bool = False) -> Object:
+def copy_in_version(obj: Object, api_version: str, *, metadata_only: bool = False) -> Object:
     """A copy of an object in the version that was asked for."""
     parts = ("kind", "metadata") if metadata_only else obj
-    return {**{key: copied(obj[key]) for key in parts}, "apiVersion": api_version}
+    return {**{key: deep_copy(obj[key]) for key in parts}, "apiVersion": api_version}
 
 
 def without_version(obj: Object) -> Object:

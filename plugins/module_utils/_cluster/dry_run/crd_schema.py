@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from ..copying import copied
+from ..copying import deep_copy
 
 Schema = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ _SERVERS_RULES = frozenset(
 )
 
 
-class Fault(Enum):
+class ViolationType(Enum):
     """In which way a value does not fit; the value is the reason that the server gives."""
 
     UNKNOWN = "FieldValueForbidden"
@@ -64,7 +64,7 @@ class Misfit(NamedTuple):
     """One value that does not fit: where, how, and in the server's words (of a create, of an apply)."""
 
     field: str
-    fault: Fault
+    fault: ViolationType
     message: str
     typed_message: str = ""
 
@@ -84,7 +84,7 @@ def misfits(value: Any, schema: Schema, field: str = "") -> Iterator[Misfit]:
     if "enum" in schema and value not in schema["enum"]:
         supported = ", ".join(json.dumps(item) for item in schema["enum"])
         message = f"Unsupported value: {json.dumps(value)}: supported values: {supported}"
-        yield Misfit(field, Fault.ENUM, message)
+        yield Misfit(field, ViolationType.ENUM, message)
     if isinstance(value, Mapping):
         yield from _fields(value, schema, field)
     elif isinstance(value, list):
@@ -116,7 +116,7 @@ def with_defaults(value: Any, schema: Schema) -> Any:
         return value
     fields = schema.get("properties") or {}
     missing = {
-        name: copied(node["default"])
+        name: deep_copy(node["default"])
         for name, node in fields.items()
         if "default" in node and value.get(name) is None
     }
@@ -140,14 +140,14 @@ def leaves_to_server(value: Any, schema: Schema) -> bool:
 def _fields(value: Mapping[str, Any], schema: Schema, field: str) -> Iterator[Misfit]:
     for name in schema.get("required") or ():
         if value.get(name) is None:
-            yield Misfit(f"{field}.{name}".lstrip("."), Fault.REQUIRED, "Required value")
+            yield Misfit(f"{field}.{name}".lstrip("."), ViolationType.REQUIRED, "Required value")
     for name, child in value.items():
         path = f"{field}.{name}".lstrip(".")
         node = _child(schema, name)
         if not field and name in ALWAYS:
             continue
         if node is None:
-            yield Misfit(path, Fault.UNKNOWN, "unknown field", "field not declared in schema")
+            yield Misfit(path, ViolationType.UNKNOWN, "unknown field", "field not declared in schema")
         else:
             yield from misfits(child, node, path)
 
@@ -173,4 +173,4 @@ def _is_of(value: Any, wanted: str) -> bool:
 def _of_type(value: Any, wanted: str, field: str) -> Misfit:
     got = NAMES.get(type(value), "object")
     message = f'Invalid value: "{got}": {field} in body must be of type {wanted}: "{got}"'
-    return Misfit(field, Fault.TYPE, message, f"expected {TYPED_AS.get(wanted, wanted)}, got {got}")
+    return Misfit(field, ViolationType.TYPE, message, f"expected {TYPED_AS.get(wanted, wanted)}, got {got}")

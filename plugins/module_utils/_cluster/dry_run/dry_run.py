@@ -22,7 +22,7 @@ from ..cluster import (
     WriteTerms,
     ref_of,
 )
-from ..copying import copied
+from ..copying import deep_copy
 from ..errors import (
     AlreadyExists,
     ApiError,
@@ -33,10 +33,17 @@ from ..errors import (
     silent_webhook,
 )
 from ..fields.json_patch import merge_patch_between
-from ..kinds import CRD, NAMESPACE, Kind, built_in_kinds, is_a
+from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, built_in_kinds, is_of_kind
 from ..label_selectors import field_matcher, label_matcher
-from .answers import addressed, already_exists, not_found, refuse_namespace, refuse_precondition, shown
-from .overlay import Change, Overlay
+from .answers import (
+    already_exists,
+    copy_in_version,
+    not_found,
+    refuse_namespace,
+    refuse_precondition,
+    validated_ref,
+)
+from .overlay import Overlay, OverlayChange
 from .plain_objects import is_surely_valid
 from .server_rules import depends_on
 from .writes import Write, timestamp
@@ -69,7 +76,7 @@ class DryRunCluster(Cluster):
         self._field_manager = FIELD_MANAGER
         self._overlay = Overlay(inner)
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[OverlayChange]:
         """What the writes so far come to, per object in the order of their first writes.
 
         What was made and deleted again is left out. A change may be one of ``managedFields`` alone. The
@@ -77,13 +84,13 @@ class DryRunCluster(Cluster):
         """
         return self._overlay.changes()
 
-    def do_without(self, webhook: Callable[[str], bool]) -> None:
+    def tolerate_webhooks(self, webhook: Callable[[str], bool]) -> None:
         """Do without the server's word where a webhook doesn't answer it.
 
         Args:
             webhook: whether to, by the name of the webhook.
         """
-        self._overlay.does_without = webhook
+        self._overlay.tolerates_webhook = webhook
 
     @property
     def unverified(self) -> set[Ref]:
@@ -96,7 +103,7 @@ class DryRunCluster(Cluster):
         other._overlay = self._overlay
         return other
 
-    def writing_on(self, terms: WriteTerms) -> DryRunCluster:
+    def with_write_terms(self, terms: WriteTerms) -> DryRunCluster:
         # Nothing is written.
         del terms
         return self
@@ -122,8 +129,8 @@ class DryRunCluster(Cluster):
         found = self._overlay.kind(api_version, kind)
         if found is None:
             return None
-        current = self._current(found, addressed(found, name, namespace))
-        return shown(current, api_version) if current else None
+        current = self._current(found, validated_ref(found, name, namespace))
+        return copy_in_version(current, api_version) if current else None
 
     def list(
         self,
@@ -149,12 +156,12 @@ class DryRunCluster(Cluster):
                 field_selector=field_selector,
                 metadata_only=metadata_only,
             )
-        changes = self._overlay.written(found)
+        changes = self._overlay.changes_of_kind(found)
         written = {change.ref for change in changes}
         seen = (self._overlay.visible(item) for item in page.items if ref_of(item) not in written)
-        items = [shown(item, api_version) for item in seen if item is not None]
+        items = [copy_in_version(item, api_version) for item in seen if item is not None]
         items += [
-            shown(change.after, api_version, metadata_only=metadata_only)
+            copy_in_version(change.after, api_version, metadata_only=metadata_only)
             for change in changes
             if change.after is not None
             and (not namespace or change.ref.namespace == namespace)
@@ -165,7 +172,7 @@ class DryRunCluster(Cluster):
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
         kind = self._served(obj["apiVersion"], obj["kind"])
-        ref = addressed(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
+        ref = validated_ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
         with self._overlay.lock_of(ref):
             if self._asks_server("apply", ref, kind, obj):
                 answer = self._heard(lambda: self._answered(kind, ref, obj, force=force, dry_run=dry_run))
@@ -182,7 +189,7 @@ class DryRunCluster(Cluster):
         kind = self._served(obj["apiVersion"], obj["kind"])
         meta = obj["metadata"]
         name = meta.get("name") or f"{meta.get('generateName') or ''}{uuid.uuid4().hex[:5]}"
-        ref = addressed(kind, name, meta.get("namespace"))
+        ref = validated_ref(kind, name, meta.get("namespace"))
         with self._overlay.lock_of(ref):
             if self._asks_server("create", ref, kind, obj):
                 answer = self._heard(lambda: self._inner.create(obj, dry_run=True))
@@ -208,7 +215,7 @@ class DryRunCluster(Cluster):
         dry_run: bool = False,
     ) -> Object:
         found = self._served(api_version, kind)
-        ref = addressed(found, name, namespace)
+        ref = validated_ref(found, name, namespace)
         if subresource not in ("", "status"):
             raise NotRehearsable(f"patch {ref}: what a write to {subresource} does can't be foretold")
         with self._overlay.lock_of(ref):
@@ -226,7 +233,7 @@ class DryRunCluster(Cluster):
             typed = self._overlay.typed(found)
             if subresource and not typed.has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
-            after = self._write(typed).patched(shown(live, api_version), patch, subresource)
+            after = self._write(typed).patched(copy_in_version(live, api_version), patch, subresource)
             if subresource:
                 return self._unverified(ref, live, after, dry_run, status=True)
             return self._kept(found, ref, live, after, dry_run)
@@ -244,7 +251,7 @@ class DryRunCluster(Cluster):
         dry_run: bool = False,
     ) -> bool:
         found = self._served(api_version, kind)
-        ref = addressed(found, name, namespace)
+        ref = validated_ref(found, name, namespace)
         with self._overlay.lock_of(ref):
             live = self._current(found, ref)
             if live is None:
@@ -322,7 +329,7 @@ class DryRunCluster(Cluster):
             return ask()
         except ApiError as error:
             webhook = silent_webhook(error)
-            if not webhook or not self._overlay.does_without(webhook):
+            if not webhook or not self._overlay.tolerates_webhook(webhook):
                 raise
         return None
 
@@ -352,14 +359,18 @@ class DryRunCluster(Cluster):
     def _verified(
         self, ref: Ref, before: Object | None, after: Object, dry_run: bool, *, status: bool = False
     ) -> Object:
-        return after if dry_run else self._overlay.keep(ref, before, after, unverified=False, status=status)
+        return (
+            after
+            if dry_run
+            else self._overlay.record_write(ref, before, after, unverified=False, status=status)
+        )
 
     def _kept(self, kind: Kind, ref: Ref, live: Object | None, after: Object, dry_run: bool) -> Object:
         """Remember a write that was worked out here, as the server would complete it where it can tell."""
         completed = self._completed(kind, ref, after)
         if completed is None:
             return self._unverified(ref, live, after, dry_run)
-        return self._verified(ref, live, copied(completed), dry_run)
+        return self._verified(ref, live, deep_copy(completed), dry_run)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """What the server makes of a further write to an object that it has, or None where it can't tell.
@@ -373,7 +384,7 @@ class DryRunCluster(Cluster):
             there is None
             or there["apiVersion"] != after["apiVersion"]
             or there["metadata"].get("uid") != after["metadata"].get("uid")
-            or (is_a(ref, CRD) and there.get("status") != after.get("status"))
+            or (is_of_kind(ref, CRD_KIND) and there.get("status") != after.get("status"))
             or not self._overlay.has_real_surroundings(ref, kind, depends_on(named))
         ):
             return None
@@ -399,7 +410,7 @@ class DryRunCluster(Cluster):
     ) -> Object:
         if dry_run:
             return after
-        return self._overlay.keep(ref, before, copied(after), unverified=True, status=status)
+        return self._overlay.record_write(ref, before, deep_copy(after), unverified=True, status=status)
 
     def _write(self, kind: Kind) -> Write:
         return Write(self._overlay.typed(kind), self._field_manager, timestamp(), self._lookup)
@@ -419,7 +430,7 @@ class DryRunCluster(Cluster):
 
     def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
         if ref.namespace:
-            refuse_namespace(verb, kind, ref, self._lookup(Ref(*NAMESPACE, "", ref.namespace)))
+            refuse_namespace(verb, kind, ref, self._lookup(Ref(*NAMESPACE_KIND, "", ref.namespace)))
 
     def _refuse_elsewhere(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
         """Have the server validate what is made in a namespace that it lacks, as if it went to another one.
@@ -462,7 +473,7 @@ class DryRunCluster(Cluster):
 
     def _pod(self, verb: str, name: str, namespace: str) -> Ref:
         kind = self._served("v1", "Pod")
-        ref = addressed(kind, name, namespace)
+        ref = validated_ref(kind, name, namespace)
         if self._current(kind, ref) is None:
             raise not_found(verb, kind, ref)
         return ref

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..cluster import Cluster, Object, Ref, ref_of
-from ..copying import copied
-from ..kinds import CRD, NAMESPACE, Kind, KindTable, built_in_kinds, is_a, kinds_of_crd
+from ..copying import deep_copy
+from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, KindTable, built_in_kinds, is_of_kind, kinds_of_crd
 from .answers import without_version
 from .writes import establish
 
@@ -21,7 +21,7 @@ FIRST_VERSION = 10**15
 
 
 @dataclass(frozen=True)
-class Change:
+class OverlayChange:
     """What a rehearsal has made of one object.
 
     Attributes:
@@ -43,40 +43,42 @@ class Overlay:
     """The changes over a cluster, shared by all handles of one rehearsal; usable from several threads.
 
     Attributes:
-        does_without: whether to do without the server's word where a webhook of that name doesn't answer.
+        tolerates_webhook: whether to do without the server's word where a webhook of that name doesn't answer.
     """
 
     def __init__(self, inner: Cluster) -> None:
         self._inner = inner
         self._lock = threading.RLock()
         self._ref_locks = [threading.RLock() for _i in range(LOCKS)]
-        self._changes: dict[Ref, Change] = {}
+        self._changes: dict[Ref, OverlayChange] = {}
         self._kinds: dict[tuple[str, str], Kind | None] = {}
         self._crd_kinds: KindTable = {}
         self._wiped: set[Ref] = set()
         self._gone: dict[str, bool] = {}
         self._version = FIRST_VERSION
-        self.does_without: Callable[[str], bool] = lambda _webhook: False
+        self.tolerates_webhook: Callable[[str], bool] = lambda _webhook: False
 
     def lock_of(self, ref: Ref) -> threading.RLock:
         """Held by whoever writes an object."""
         return self._ref_locks[hash(ref) % LOCKS]
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[OverlayChange]:
         """What has become different, in the order of the first writes; not to be changed."""
         with self._lock:
             return [c for c in self._changes.values() if not _same(c.before, c.after)]
 
-    def change_of(self, ref: Ref) -> Change | None:
+    def change_of(self, ref: Ref) -> OverlayChange | None:
         """What was written of one object; not to be changed."""
         return self._changes.get(ref)
 
-    def written(self, kind: Kind) -> list[Change]:
+    def changes_of_kind(self, kind: Kind) -> list[OverlayChange]:
         """What was written of one kind."""
         with self._lock:
-            return [c for ref, c in self._changes.items() if is_a(ref, (kind.group, kind.resource.kind))]
+            return [
+                c for ref, c in self._changes.items() if is_of_kind(ref, (kind.group, kind.resource.kind))
+            ]
 
-    def keep(
+    def record_write(
         self, ref: Ref, before: Object | None, after: Object, *, unverified: bool, status: bool = False
     ) -> Object:
         """Remember a write that made ``after`` of ``before``, unless it changed nothing.
@@ -96,18 +98,18 @@ class Overlay:
                 return after
             self._version += 1
             after["metadata"]["resourceVersion"] = str(self._version)
-            if is_a(ref, CRD) and before is None:
+            if is_of_kind(ref, CRD_KIND) and before is None:
                 establish(after)
             earlier = self._changes.get(ref)
             if earlier is None:
-                self._changes[ref] = Change(ref, before, after, unverified, status)
+                self._changes[ref] = OverlayChange(ref, before, after, unverified, status)
             else:
                 unverified = unverified or earlier.unverified
                 status = status or earlier.status
                 self._changes[ref] = replace(earlier, after=after, unverified=unverified, status=status)
-            if is_a(ref, CRD):
+            if is_of_kind(ref, CRD_KIND):
                 self._serve(before, after)
-            return copied(after)
+            return deep_copy(after)
 
     def drop(self, ref: Ref, before: Object, *, unverified: bool, orphan: bool) -> None:
         """Remember a deletion: of the object, and of what goes with it as far as it was written here.
@@ -115,14 +117,14 @@ class Overlay:
         What only the cluster has is hidden when it is read (:meth:`visible`).
         """
         with self._lock:
-            earlier = self._changes.get(ref) or Change(ref, before, before, unverified)
+            earlier = self._changes.get(ref) or OverlayChange(ref, before, before, unverified)
             unverified = unverified or earlier.unverified
             self._changes[ref] = replace(earlier, after=None, unverified=unverified)
             uid = before["metadata"].get("uid") or ""
             self._gone[uid] = orphan
-            if is_a(ref, NAMESPACE) or is_a(ref, CRD):
+            if is_of_kind(ref, NAMESPACE_KIND) or is_of_kind(ref, CRD_KIND):
                 self._wiped.add(ref)
-            if is_a(ref, CRD):
+            if is_of_kind(ref, CRD_KIND):
                 self._serve(before, None)
             for other in list(self._changes.values()):
                 if other.after is None:
@@ -150,23 +152,23 @@ class Overlay:
             return None
         known = built_in_kinds().get(key) or self._crd_kinds.get(key)
         if known is None:
-            return Kind(resource, True, True, custom=True)
+            return Kind(resource, True, True, is_custom=True)
         return known if known.resource == resource else replace(known, resource=resource)
 
     def typed(self, kind: Kind) -> Kind:
         """The kind with its schema, for writes that the server can't be asked about."""
         resource = kind.resource
         key = resource.api_version, resource.kind
-        if not kind.custom or kind.schema or key in self._kinds:
+        if not kind.is_custom or kind.schema or key in self._kinds:
             return kind
-        crd = self._inner.get(f"{CRD[0]}/v1", CRD[1], kind.qualified_plural)
+        crd = self._inner.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], kind.qualified_plural)
         if crd is not None:
             self._crd_kinds.update(kinds_of_crd(crd))
         return self._crd_kinds.get(key, kind)
 
     def is_new(self, namespace: str) -> bool:
         """Whether a namespace is only here, so that the cluster can't have anything in it."""
-        change = self._changes.get(Ref(*NAMESPACE, "", namespace))
+        change = self._changes.get(Ref(*NAMESPACE_KIND, "", namespace))
         return change is not None and change.before is None
 
     def redefined(self, kind: Kind) -> bool:
@@ -177,7 +179,7 @@ class Overlay:
         """The apiVersion in which the cluster has objects of this kind, or None if it has none."""
         if not self.redefined(kind):
             return kind.resource.api_version
-        ref = Ref(*CRD, "", kind.qualified_plural)
+        ref = Ref(*CRD_KIND, "", kind.qualified_plural)
         change = self._changes.get(ref)
         if change is None or change.before is None or ref in self._wiped:
             return None
@@ -199,7 +201,7 @@ class Overlay:
 
     def has_real_surroundings(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
         """Whether the server knows all that decides about a write, but for the object itself."""
-        namespace = Ref(*NAMESPACE, "", ref.namespace)
+        namespace = Ref(*NAMESPACE_KIND, "", ref.namespace)
         change = self._changes.get(namespace)
         new_place = change is not None and (change.before is None or change.after is None)
         touched = any(other in self._changes for other in deciding)
@@ -216,7 +218,7 @@ class Overlay:
     def visible(self, obj: Object) -> Object | None:
         """An object of the cluster as the rehearsal sees it; None where its owner or its place is gone."""
         ref = ref_of(obj)
-        if ref.namespace and Ref(*NAMESPACE, "", ref.namespace) in self._wiped:
+        if ref.namespace and Ref(*NAMESPACE_KIND, "", ref.namespace) in self._wiped:
             return None
         return self._owned(obj)
 
@@ -253,9 +255,11 @@ class Overlay:
 
 def _within(ref: Ref, container: Ref, obj: Object) -> bool:
     """Whether something can't outlive a container, a namespace or a CRD, given as it was."""
-    if is_a(container, NAMESPACE):
+    if is_of_kind(container, NAMESPACE_KIND):
         return ref.namespace == container.name
-    return is_a(container, CRD) and is_a(ref, (obj["spec"]["group"], obj["spec"]["names"]["kind"]))
+    return is_of_kind(container, CRD_KIND) and is_of_kind(
+        ref, (obj["spec"]["group"], obj["spec"]["names"]["kind"])
+    )
 
 
 def _same(one: Object | None, other: Object | None) -> bool:

@@ -19,7 +19,7 @@ from ..quantity import parse_quantity
 Lookup: TypeAlias = Callable[[Ref], "Object | None"]
 
 
-class Problem(NamedTuple):
+class ValidationCause(NamedTuple):
     """One cause of a refusal."""
 
     reason: str
@@ -57,7 +57,7 @@ RESIZE_MESSAGE = (
 )
 
 
-def problems_of(new: Object, old: Object | None) -> list[Problem]:
+def validation_causes(new: Object, old: Object | None) -> list[ValidationCause]:
     """What the server's validation says against an object, or against its change."""
     found = list(_of_state(new))
     if old is not None:
@@ -87,7 +87,7 @@ def depends_on(obj: Object) -> list[Ref]:
     return found
 
 
-def _of_state(obj: Object) -> Iterator[Problem]:
+def _of_state(obj: Object) -> Iterator[ValidationCause]:
     if obj["kind"] in SELECTING and obj["apiVersion"] == "apps/v1":
         labels = _at(obj, "spec.template.metadata.labels") or {}
         wanted = _at(obj, "spec.selector.matchLabels") or {}
@@ -97,7 +97,7 @@ def _of_state(obj: Object) -> Iterator[Problem]:
             )
 
 
-def _of_change(old: Object, new: Object) -> Iterator[Problem]:
+def _of_change(old: Object, new: Object) -> Iterator[ValidationCause]:
     kind = new["kind"]
     for field in IMMUTABLE.get(kind, ()):
         before, after = _at(old, field), _at(new, field)
@@ -123,7 +123,7 @@ def _of_change(old: Object, new: Object) -> Iterator[Problem]:
     yield from _of_finalizers(old, new)
 
 
-def _of_claim(old: Object, new: Object) -> Iterator[Problem]:
+def _of_claim(old: Object, new: Object) -> Iterator[ValidationCause]:
     bound = _at(old, "status.phase") == "Bound"
     before, after = ({**(obj.get("spec") or {}), "resources": None} for obj in (old, new))
     if before != after or (_storage(old) != _storage(new) and not bound):
@@ -132,7 +132,7 @@ def _of_claim(old: Object, new: Object) -> Iterator[Problem]:
         yield _forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
 
 
-def _of_crd(crd: Object) -> Iterator[Problem]:
+def _of_crd(crd: Object) -> Iterator[ValidationCause]:
     names = {version["name"] for version in _at(crd, "spec.versions") or ()}
     for position, stored in enumerate(_at(crd, "status.storedVersions") or ()):
         if stored not in names:
@@ -145,7 +145,7 @@ def _of_crd(crd: Object) -> Iterator[Problem]:
             )
 
 
-def _of_finalizers(old: Object, new: Object) -> Iterator[Problem]:
+def _of_finalizers(old: Object, new: Object) -> Iterator[ValidationCause]:
     if old["metadata"].get("deletionTimestamp"):
         before = old["metadata"].get("finalizers") or ()
         added = [name for name in new["metadata"].get("finalizers") or () if name not in before]
@@ -180,10 +180,10 @@ def _at(obj: Any, path: str) -> Any:
     return obj
 
 
-def _invalid(field: str, value: Any, message: str) -> Problem:
+def _invalid(field: str, value: Any, message: str) -> ValidationCause:
     shown = json.dumps(value, separators=(",", ":"))
-    return Problem("FieldValueInvalid", f"Invalid value: {shown}: {message}", field)
+    return ValidationCause("FieldValueInvalid", f"Invalid value: {shown}: {message}", field)
 
 
-def _forbidden(field: str, message: str) -> Problem:
-    return Problem("FieldValueForbidden", f"Forbidden: {message}", field)
+def _forbidden(field: str, message: str) -> ValidationCause:
+    return ValidationCause("FieldValueForbidden", f"Forbidden: {message}", field)

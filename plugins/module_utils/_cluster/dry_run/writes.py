@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..cluster import Object, Ref, ref_of
-from ..copying import copied
+from ..copying import deep_copy
 from ..errors import api_error
-from ..fields.apply_merge import merged, pruned
+from ..fields.apply_merge import merge_intent, without_fields
 from ..fields.field_sets import duplicates_in
-from ..fields.json_patch import PatchRefused, json_patched, merge_patched
+from ..fields.json_patch import PatchRefused, apply_json_patch, apply_merge_patch
 from ..fields.list_types import shapes_of
 from ..fields.managed_fields import (
     APPLY,
@@ -30,13 +30,13 @@ from ..fields.managed_fields import (
     change_between,
     conflict_status,
     conflicts,
-    entries_of,
     fields_of,
+    managed_fields_entries,
     owners_of,
 )
 from ..kinds import Kind
-from .crd_schema import Fault, misfits, with_defaults, without_unknown
-from .server_rules import Lookup, Problem, problems_of, refused_resize
+from .crd_schema import ViolationType, misfits, with_defaults, without_unknown
+from .server_rules import Lookup, ValidationCause, refused_resize, validation_causes
 
 KEPT_BY_SERVER = (
     "creationTimestamp",
@@ -122,7 +122,7 @@ class Write:
         owners = owners_of(live)
         others = frozenset[tuple[str, ...]]().union(*(f for m, f in owners.items() if m != writer))
         dropped = owners.get(writer, frozenset()) - intended
-        new = pruned(merged(live, wanted, shapes), dropped, others | intended, shapes)
+        new = without_fields(merge_intent(live, wanted, shapes), dropped, others | intended, shapes)
         new["apiVersion"] = self.kind.resource.api_version
         new = self._completed(new)
         change = change_between(live, new, shapes)
@@ -149,14 +149,18 @@ class Write:
         ref = ref_of(live)
         action = f"patch {ref}"
         try:
-            new = merge_patched(live, patch) if isinstance(patch, Mapping) else json_patched(live, patch)
+            new = (
+                apply_merge_patch(live, patch)
+                if isinstance(patch, Mapping)
+                else apply_json_patch(live, patch)
+            )
         except PatchRefused as error:
             message = "the server rejected our request due to an error in our request"
             raise api_error(action, 422, {"reason": "Invalid", "message": message}) from error
         self._refuse_other_version(live, new, action)
         new = self._normal(new)
         if subresource:
-            new = {**copied(live), **({"status": new["status"]} if "status" in new else {})}
+            new = {**deep_copy(live), **({"status": new["status"]} if "status" in new else {})}
         elif self.kind.has_status:
             new.pop("status", None)
             new |= {"status": live["status"]} if "status" in live else {}
@@ -180,7 +184,7 @@ class Write:
         new: Object = without_nulls(obj)
         if not self.kind.resource.namespaced:
             new["metadata"].pop("namespace", None)
-        if self.kind.resource.kind == "Secret" and not self.kind.custom:
+        if self.kind.resource.kind == "Secret" and not self.kind.is_custom:
             encoded = {
                 key: base64.b64encode(str(text).encode()).decode()
                 for key, text in (new.pop("stringData", None) or {}).items()
@@ -220,15 +224,17 @@ class Write:
         if (new["apiVersion"], new["kind"]) == ("v1", "Namespace"):
             # It is there again whoever takes it away.
             meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta["name"]}
-        meta["managedFields"] = entries_of(owners, self.kind.resource.api_version, self.now, known, wrote)
+        meta["managedFields"] = managed_fields_entries(
+            owners, self.kind.resource.api_version, self.now, known, wrote
+        )
         for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
             if not meta.get(name):
                 meta.pop(name, None)
-        self._refuse(problems_of(new, live) if not self.kind.custom else (), ref_of(new), action)
+        self._refuse(validation_causes(new, live) if not self.kind.is_custom else (), ref_of(new), action)
         if message := refused_resize(new, live, self.lookup):
             told = f'{self.kind.qualified_plural} "{meta["name"]}" is forbidden: {message}'
             raise api_error(action, 403, {"reason": "Forbidden", "message": told})
-        return copied(new)
+        return deep_copy(new)
 
     def _wanted_part(self, obj: Object) -> Object:
         left_out = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())
@@ -242,12 +248,16 @@ class Write:
         if apply and untyped:
             raise self._untypeable(obj, action, f".{untyped[0].field}: {untyped[0].typed_message}")
         self._refuse(
-            [Problem(m.fault.value, m.message, m.field) for m in found if m.fault is not Fault.UNKNOWN],
+            [
+                ValidationCause(m.fault.value, m.message, m.field)
+                for m in found
+                if m.fault is not ViolationType.UNKNOWN
+            ],
             ref_of(obj),
             action,
         )
 
-    def _refuse(self, problems: Iterable[Problem], ref: Ref, action: str) -> None:
+    def _refuse(self, problems: Iterable[ValidationCause], ref: Ref, action: str) -> None:
         causes = [problem._asdict() for problem in problems]
         if causes:
             told = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
@@ -266,7 +276,7 @@ class Write:
             )
             raise self._modified(ref, action, message)
         if (uid := wanted.get("uid")) and uid != meta.get("uid"):
-            problem = Problem(
+            problem = ValidationCause(
                 "FieldValueInvalid", f'Invalid value: "{uid}": field is immutable', "metadata.uid"
             )
             self._refuse([problem], ref, action)

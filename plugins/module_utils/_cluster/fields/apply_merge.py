@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..cluster import Object
-from ..copying import copied
+from ..copying import deep_copy
 from .field_sets import Field, Fields, as_json, item_key, with_parents
 from .list_types import Names, Shapes, Whole
 
 
-def merged(live: Object, intent: Object, shapes: Shapes) -> Object:
+def merge_intent(live: Object, intent: Object, shapes: Shapes) -> Object:
     """The live object with every field of the intent."""
     result: Object = _merge(live, intent, (), shapes)
     return result
 
 
-def pruned(obj: Object, dropped: Fields, kept: Fields, shapes: Shapes) -> Object:
+def without_fields(obj: Object, dropped: Fields, kept: Fields, shapes: Shapes) -> Object:
     """The object without the dropped fields, unless they or something below them is kept.
 
     An item of a list goes with all that is in it, even what others have written there.
@@ -42,7 +42,7 @@ def _merge(live: Any, intent: Any, names: Names, shapes: Shapes) -> Any:
             return _merge_items(live, intent, names, shape, shapes)
         if shape is Whole.SET:
             return live + [item for item in intent if item not in live]
-    return copied(intent)
+    return deep_copy(intent)
 
 
 def _merge_items(
@@ -57,7 +57,7 @@ def _merge_items(
         while waiting and waiting[0][0] not in ours:
             result.append(waiting.pop(0)[1])
         if key not in theirs:
-            result.append(copied(item))
+            result.append(deep_copy(item))
             continue
         base = theirs[key]
         fields = dict(base)

@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..copying import copied
+from ..copying import deep_copy
 
 
 class PatchRefused(Exception):
     """A JSON patch does not fit the object: a test failed, or a path is not there."""
 
 
-def merge_patched(target: Any, patch: Any) -> Any:
+def apply_merge_patch(target: Any, patch: Any) -> Any:
     """The target after a JSON merge patch; neither is changed."""
     if not isinstance(patch, Mapping):
-        return copied(patch)
+        return deep_copy(patch)
     result = dict(target) if isinstance(target, Mapping) else {}
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)
         else:
-            result[key] = merge_patched(result.get(key), value)
+            result[key] = apply_merge_patch(result.get(key), value)
     return result
 
 
@@ -41,14 +41,14 @@ def merge_patch_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
     return patch
 
 
-def json_patched(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
+def apply_json_patch(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """The target after a JSON patch; neither is changed.
 
     Raises:
         PatchRefused: a test failed, or a path is not there.
     """
     # A holder makes the root a member like any other.
-    holder = {"": copied(target)}
+    holder = {"": deep_copy(target)}
     for operation in operations:
         try:
             _operate(holder, operation)
@@ -62,20 +62,20 @@ def _operate(holder: dict[str, Any], operation: Mapping[str, Any]) -> None:
     container, key = _locate(holder, operation["path"])
     if op in ("move", "copy"):
         source, source_key = _locate(holder, operation["from"])
-        value = copied(_member(source, source_key))
+        value = deep_copy(_member(source, source_key))
         if op == "move":
             del source[_index(source, source_key)]
             container, key = _locate(holder, operation["path"])
         _add(container, key, value)
     elif op == "add":
-        _add(container, key, copied(operation["value"]))
+        _add(container, key, deep_copy(operation["value"]))
     elif op == "test":
         if _member(container, key) != operation["value"]:
             raise ValueError("the value is another")
     elif op in ("replace", "remove"):
         _member(container, key)
         if op == "replace":
-            container[_index(container, key)] = copied(operation["value"])
+            container[_index(container, key)] = deep_copy(operation["value"])
         else:
             del container[_index(container, key)]
     else:

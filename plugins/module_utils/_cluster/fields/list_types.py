@@ -75,7 +75,7 @@ METADATA: Mapping[Names, Shape] = {
 
 def shapes_of(kind: Kind) -> Shapes:
     """How the values of this kind's objects merge."""
-    if not kind.custom:
+    if not kind.is_custom:
         return lambda names: _built_in(kind.resource.kind, names)
     schema = kind.schema or {}
     return lambda names: METADATA.get(names) if names[:1] == ("metadata",) else _custom(schema, names)

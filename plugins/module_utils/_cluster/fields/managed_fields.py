@@ -15,7 +15,7 @@ from .list_types import Shapes
 APPLY = "Apply"
 UPDATE = "Update"
 
-IDENTITY = (
+SERVER_METADATA = (
     "creationTimestamp",
     "deletionGracePeriodSeconds",
     "deletionTimestamp",
@@ -29,7 +29,8 @@ IDENTITY = (
 )
 """Of an object's metadata, what names it or what the server keeps itself."""
 UNMANAGED: frozenset[Field] = frozenset(
-    {("f:apiVersion",), ("f:kind",), ("f:metadata",)} | {("f:metadata", f"f:{name}") for name in IDENTITY}
+    {("f:apiVersion",), ("f:kind",), ("f:metadata",)}
+    | {("f:metadata", f"f:{name}") for name in SERVER_METADATA}
 )
 """What the server keeps itself, or what names the object: no manager owns it."""
 
@@ -90,7 +91,7 @@ def _told(obj: Object) -> list[Object]:
     return [entry for entry in obj["metadata"].get("managedFields") or () if entry]
 
 
-def entries_of(
+def managed_fields_entries(
     owners: Owners, api_version: str, now: str, previous: Object | None, wrote: Manager | None = None
 ) -> list[Object]:
     """The ``managedFields`` of an object; an entry keeps its time while its fields and their values stay.

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
-from .kubeconfig import choose, needs_plugin, needs_provider, read_kubeconfig, static_login
+from .kubeconfig import needs_plugin, needs_provider, read_kubeconfig, resolve_context, static_login
 from .live import LiveCluster
 from .login import Login, basic, bearer, bearer_from_file
 from .transport import OnWarning, Transport
@@ -48,7 +48,7 @@ CONNECTION_SPEC: dict[str, dict[str, Any]] = {
 Each can also come from the environment as ``K8S_AUTH_<OPTION>``, which :func:`connect` looks at.
 """
 
-SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 FALSE_WORDS = ("0", "false", "no")
 
 
@@ -115,7 +115,7 @@ def login_for(options: Mapping[str, Any]) -> Login:
     elif options.get("kubeconfig") or options.get("context"):
         login = kubeconfig_login(options)
     else:
-        login = service_account_login(SERVICE_ACCOUNT) or kubeconfig_login(options)
+        login = service_account_login(SERVICE_ACCOUNT_FOLDER) or kubeconfig_login(options)
     return with_options(login, options)
 
 
@@ -123,7 +123,7 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     """The login of a kubeconfig's context."""
     source = options.get("kubeconfig")
     config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
-    choice = choose(config, options.get("context"))
+    choice = resolve_context(config, options.get("context"))
     if needs_provider(choice):
         from .client_login import client_login
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..cluster import Resource
 from ..errors import ApiError
@@ -84,7 +84,7 @@ class Discovery:
         return self._table
 
     def _read(self) -> Table:
-        core, groups = side_by_side(lambda path: self._fetch(path, ACCEPT), ("/api", "/apis"))
+        core, groups = map_in_threads(lambda path: self._fetch(path, ACCEPT), ("/api", "/apis"))
         table: Table = {}
         missing: list[str] = []
         for document in (core, groups):
@@ -92,7 +92,7 @@ class Discovery:
                 table.update(aggregated_table(document))
             else:
                 missing.extend(group_versions(document))
-        for document in side_by_side(self._group_version, missing):
+        for document in map_in_threads(self._group_version, missing):
             table.update(group_version_table(document))
         return table
 

@@ -28,7 +28,7 @@ SECTIONS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
 
 
 @dataclass(frozen=True)
-class Entry:
+class KubeconfigEntry:
     """One named entry, and the folder that its relative paths start from."""
 
     content: Mapping[str, Any] = field(repr=False)
@@ -51,9 +51,9 @@ class Kubeconfig:
     paths: tuple[str, ...] = ()
     source: Mapping[str, Any] | None = field(default=None, repr=False)
     current_contexts: tuple[str, ...] = ()
-    clusters: Mapping[str, Entry] = field(default_factory=dict)
-    contexts: Mapping[str, Entry] = field(default_factory=dict)
-    users: Mapping[str, Entry] = field(default_factory=dict)
+    clusters: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
+    contexts: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
+    users: Mapping[str, KubeconfigEntry] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Choice:
 
     context: str
     origin: str
-    cluster: Entry
-    user: Entry
+    cluster: KubeconfigEntry
+    user: KubeconfigEntry
 
 
 def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
@@ -125,7 +125,7 @@ def merged(
     origin: str, contents: list[tuple[str, Mapping[str, Any]]], *, source: Mapping[str, Any] | None = None
 ) -> Kubeconfig:
     """Merge the contents of files, each with its path."""
-    tables: dict[str, dict[str, Entry]] = {section: {} for section, _key in SECTIONS}
+    tables: dict[str, dict[str, KubeconfigEntry]] = {section: {} for section, _key in SECTIONS}
     current = []
     for path, content in contents:
         folder = str(Path(path).absolute().parent) if path else ""
@@ -135,7 +135,7 @@ def merged(
             for entry in content.get(section) or ():
                 if not isinstance(entry, Mapping) or "name" not in entry:
                     raise Unconfigured(f"{path or origin}: an entry of {section} has no name")
-                tables[section].setdefault(str(entry["name"]), Entry(entry.get(key) or {}, folder))
+                tables[section].setdefault(str(entry["name"]), KubeconfigEntry(entry.get(key) or {}, folder))
     return Kubeconfig(
         origin=origin,
         paths=tuple(path for path, _text in contents if path),
@@ -145,7 +145,7 @@ def merged(
     )
 
 
-def choose(config: Kubeconfig, context: str | None) -> Choice:
+def resolve_context(config: Kubeconfig, context: str | None) -> Choice:
     """Find what a context, or else the current one, means.
 
     Raises:
@@ -184,11 +184,11 @@ def choose(config: Kubeconfig, context: str | None) -> Choice:
         context=context,
         origin=origin,
         cluster=config.clusters[cluster],
-        user=config.users.get(user) or Entry({}, ""),
+        user=config.users.get(user) or KubeconfigEntry({}, ""),
     )
 
 
-def known(what: str, entries: Mapping[str, Entry]) -> str:
+def known(what: str, entries: Mapping[str, KubeconfigEntry]) -> str:
     """What there is instead, for the end of a message."""
     return f"; its {what} are {', '.join(sorted(entries))}" if entries else f"; it has no {what} at all"
 
@@ -247,7 +247,7 @@ def static_authorization(choice: Choice) -> Authorization:
     return lambda _refused: ""
 
 
-def file_or_data(entry: Entry, key: str, origin: str) -> tuple[str, str]:
+def file_or_data(entry: KubeconfigEntry, key: str, origin: str) -> tuple[str, str]:
     """A PEM as a path, or as the text that the kubeconfig holds in base64; data wins."""
     data = entry.content.get(key + "-data")
     if data:

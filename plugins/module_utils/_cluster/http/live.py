@@ -51,9 +51,9 @@ class LiveCluster(Cluster):
         other._field_manager = name
         return other
 
-    def writing_on(self, terms: WriteTerms) -> LiveCluster:
+    def with_write_terms(self, terms: WriteTerms) -> LiveCluster:
         other = copy.copy(self)
-        other._writing = self._writing.bound_to(terms)
+        other._writing = self._writing.with_terms(terms)
         return other
 
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
@@ -399,10 +399,10 @@ class LiveCluster(Cluster):
         named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
 
         def look() -> Object | None:
-            from .lost_answers import has_made
+            from .lost_answers import find_written_object
 
             live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
-            return has_made(live, wanted, self._field_manager)
+            return find_written_object(live, wanted, self._field_manager)
 
         return self._settled(ask, look)
 
@@ -413,9 +413,9 @@ class LiveCluster(Cluster):
             if not may_have_acted(error):
                 raise
             # Mostly not needed.
-            from .lost_answers import settled
+            from .lost_answers import resolve_lost_write
 
-            return settled(ask, look, error, policy=self._transport.retry_policy)
+            return resolve_lost_write(ask, look, error, policy=self._transport.retry_policy)
 
     def _noted(self, answer: Object, dry_run: bool) -> Object:
         """The answer to a write; what it defines is waited for when it is asked for."""

@@ -24,7 +24,7 @@ IDENTITY = frozenset({"name", "namespace", "uid"})
 """Fields of metadata that say which object a write is about."""
 
 
-def settled(
+def resolve_lost_write(
     ask: Callable[[], T],
     look: Callable[[], T | None],
     lost: ClusterError,
@@ -74,25 +74,27 @@ def settled(
             lost = error
 
 
-def holds(live: Any, wanted: Any) -> bool:
+def contains_fields(live: Any, wanted: Any) -> bool:
     """Whether an object has all that a write asked for; null means that a field is not there (RFC 7386).
 
     What is empty may be left out: so does the server.
     """
     if isinstance(wanted, Mapping):
         known = {} if live is None else live
-        return isinstance(known, Mapping) and all(holds(known.get(key), one) for key, one in wanted.items())
+        return isinstance(known, Mapping) and all(
+            contains_fields(known.get(key), one) for key, one in wanted.items()
+        )
     if isinstance(wanted, list):
         known = [] if live is None else live
         return (
             isinstance(known, list)
             and len(known) == len(wanted)
-            and all(holds(one, other) for one, other in zip(known, wanted, strict=True))
+            and all(contains_fields(one, other) for one, other in zip(known, wanted, strict=True))
         )
     return bool(live == wanted)
 
 
-def has_made(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Object | None:
+def find_written_object(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Object | None:
     """The live object, if a write of this manager has made of it what it asked for.
 
     Args:
@@ -117,7 +119,7 @@ def has_made(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Ob
     if texts := wanted.get("stringData"):
         encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
         content["data"] = {**(wanted.get("data") or {}), **encoded}
-    return live if holds(live, {**content, "metadata": meta}) else None
+    return live if contains_fields(live, {**content, "metadata": meta}) else None
 
 
 def _holders(meta: Mapping[str, Any]) -> list[str]:

@@ -126,7 +126,7 @@ class Transport:
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
 
-    def bound_to(self, terms: WriteTerms) -> Transport:
+    def with_terms(self, terms: WriteTerms) -> Transport:
         """Requests to the same server as somebody else may make them, and for as long as he may.
 
         The server is told how long, too: nobody is there to hang up where our process was stopped.
@@ -335,7 +335,7 @@ class Transport:
                 if response.status < 300:
                     return response
                 outcome = response.status
-                retry_after = seconds_of(response.headers.get("Retry-After"))
+                retry_after = retry_after_seconds(response.headers.get("Retry-After"))
                 failure = api_error(action, response.status, decoded_status(response.data))
                 if outcome >= INTERNAL and (is_answer(failure) or is_refused_rehearsal(outcome, query)):
                     raise failure
@@ -367,7 +367,7 @@ class Transport:
                 raise where there will be none.
         """
         while True:
-            if not terms.more_to_come() or time.monotonic() - started > self.retry_policy.limit:
+            if not terms.is_extension_pending() or time.monotonic() - started > self.retry_policy.limit:
                 raise failure
             self._sleep(TIME_POLL_SECONDS)
             if terms.seconds_left() >= SHORTEST_SECONDS:
@@ -538,7 +538,7 @@ def decoded_status(data: bytes) -> dict[str, Any]:
     return {"message": data[:500].decode("utf-8", "replace").strip()}
 
 
-def seconds_of(retry_after: str | None) -> float | None:
+def retry_after_seconds(retry_after: str | None) -> float | None:
     """The Retry-After header where it is a number; API servers send no dates."""
     return float(retry_after) if retry_after and retry_after.isdigit() else None
 

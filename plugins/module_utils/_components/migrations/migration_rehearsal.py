@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 
 from ..component_plan import Blocker, MigrationPlan
 from .migration_notes import with_irreversible, with_undone
-from .phase_migrations import Migrating, planned
+from .phase_migrations import MigrationRunner, migration_plan
 
 
 class MigrationRehearsal:
@@ -38,7 +38,7 @@ class MigrationRehearsal:
         self,
         cluster: Cluster,
         overlay: DryRunCluster,
-        migrating: Migrating | None,
+        migrating: MigrationRunner | None,
         changes: RehearsedChanges,
         blockers: list[Blocker],
     ) -> None:
@@ -61,8 +61,8 @@ class MigrationRehearsal:
             return False
         verdicts = [
             self._rehearse(self._migrating, result)
-            for turn in self._migrating.in_turn(component, phase)
-            for result in self._migrating.check_these(turn, self._checked)
+            for turn in self._migrating.ordered_groups(component, phase)
+            for result in self._migrating.check_migrations(turn, self._checked)
         ]
         self.verdicts += verdicts
         return any(verdict.verdict == "needed" for verdict in verdicts)
@@ -75,8 +75,8 @@ class MigrationRehearsal:
         """
         return tuple(with_undone(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
 
-    def _rehearse(self, migrating: Migrating, result: CheckResult) -> MigrationPlan:
-        verdict = planned(result)
+    def _rehearse(self, migrating: MigrationRunner, result: CheckResult) -> MigrationPlan:
+        verdict = migration_plan(result)
         problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
         # Taken at once, as nothing is rehearsed any more once the deployment is cancelled.
         reasons = migrating.take_cancel_reasons()

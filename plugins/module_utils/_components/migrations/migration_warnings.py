@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue,
+    overdue_migrations,
     overdue_warning,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
@@ -36,7 +36,7 @@ def migration_warnings(
     """
     return [
         *_strays(migrations, files, {*components, GLOBAL}),
-        *(overdue_warning(one, release) for one in overdue(migrations, release)),
+        *(overdue_warning(one, release) for one in overdue_migrations(migrations, release)),
         *_expensive(verdicts),
         *_left_undone(migrations, verdicts),
     ]

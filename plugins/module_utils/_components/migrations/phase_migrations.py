@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     CheckResult,
-    Outcome,
-    Setting,
+    EngineSettings,
+    MigrationOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
@@ -38,7 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 from ..component_plan import MigrationPlan
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import Holding
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
     from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
         Journal,
     )
@@ -55,7 +55,7 @@ class _Cancellation:
 
 
 @dataclass(frozen=True)
-class Migrating:
+class MigrationRunner:
     """The migrations that take part in a deployment, and all that they share.
 
     Attributes:
@@ -66,16 +66,16 @@ class Migrating:
     """
 
     migrations: tuple[type[Migration], ...]
-    setting: Setting
+    setting: EngineSettings
     cancellation: _Cancellation = field(default_factory=_Cancellation)
     problems: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, task: Task, found: MigrationSet) -> Migrating:
+    def from_task(cls, task: Task, found: MigrationSet) -> MigrationRunner:
         """The migrations of a task."""
         skipped = set(task.params["skip_migrations"])
         cancellation = _Cancellation()
-        setting = Setting(
+        setting = EngineSettings(
             cluster=task.cluster,
             components={},
             release="",
@@ -90,58 +90,60 @@ class Migrating:
         return cls(wanted, setting, cancellation, tuple(_unknown(skipped, found)))
 
     @classmethod
-    def usable(cls, task: Task) -> Migrating:
+    def usable(cls, task: Task) -> MigrationRunner:
         """The migrations of a task that acts.
 
         Raises:
             LifecycleError: something is wrong with them, so that none of them may run.
         """
         found = task.materials.migrations()
-        migrating = cls.of(task, found)
+        migrating = cls.from_task(task, found)
         problems = [*found.problems, *migrating.problems]
         if problems:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
         return migrating
 
-    def as_planned(self, record: Mapping[str, Any]) -> Migrating:
+    def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
         """The same, held to what the plan of a run has said of them; see :mod:`~.foretold`."""
         spec = record.get("spec") or {}
         foretold = spec.get("migrations") or {}
         if "code" in spec:
             # Older records don't tell what was not planned from what they did not keep.
             foretold = with_unplanned(foretold, self.migrations)
-        return replace(self, setting=replace(self.setting, foretold=foretold))
+        return replace(self, setting=replace(self.setting, predicted=foretold))
 
-    def journaled(self, journal: Journal | None) -> Migrating:
+    def journaled(self, journal: Journal | None) -> MigrationRunner:
         """The same, and what they write is kept, so that it can be undone."""
         return replace(self, setting=replace(self.setting, journal=journal))
 
-    def noted(self, cluster: Cluster, record: Mapping[str, Any]) -> Migrating:
+    def with_intent_records(self, cluster: Cluster, record: Mapping[str, Any]) -> MigrationRunner:
         """The same, and the record of their run says of each that it is at work before it writes anything."""
         return replace(
             self,
             setting=replace(
                 self.setting,
-                intend=partial(_note_intent, cluster, record["metadata"]["name"], self.told_in(record)),
+                record_intent=partial(
+                    _note_intent, cluster, record["metadata"]["name"], self.entry_count(record)
+                ),
             ),
         )
 
-    def leased(self, holding: Holding) -> Migrating:
+    def leased(self, holding: LeaseHolding) -> MigrationRunner:
         """The same, and the lease is had before any of them runs, which may take longer than they may."""
-        return replace(self, setting=replace(self.setting, intend=partial(_hold, holding)))
+        return replace(self, setting=replace(self.setting, record_intent=partial(_hold, holding)))
 
-    def told_in(self, record: Mapping[str, Any]) -> int:
+    def entry_count(self, record: Mapping[str, Any]) -> int:
         """How many components and migrations the record of a run may have to tell of."""
         return len(record["spec"].get("components") or ()) + len(self.migrations)
 
-    def over(self, components: Mapping[str, DesiredComponent], release: Release) -> Migrating:
+    def over(self, components: Mapping[str, DesiredComponent], release: Release) -> MigrationRunner:
         """The same for a release and its components as they are to be."""
         known = {
             # What is not looked at they get as it stands in the release, as where nothing has changed.
             name: Component(
                 name,
                 component.entry.namespace,
-                release.content[name].objects if component.is_kept else component.objects,
+                release.content[name].objects if component.is_unchanged else component.objects,
                 component.refs,
             )
             for name, component in components.items()
@@ -155,7 +157,7 @@ class Migrating:
         installation: Installation,
         inventories: Iterable[Inventory],
         content: Callable[[str], Sequence[Object]],
-    ) -> Migrating:
+    ) -> MigrationRunner:
         """The same for a release that is deployed as it is to be.
 
         Args:
@@ -184,7 +186,7 @@ class Migrating:
         )
         return replace(self, migrations=taking_part, setting=setting)
 
-    def in_turn(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
+    def ordered_groups(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
         """The migrations of one component and phase, each after those that must be done before it."""
         waiting = self._of(component, phase)
         turns: list[list[type[Migration]]] = []
@@ -194,14 +196,14 @@ class Migrating:
             waiting = [one for one in waiting if not left.isdisjoint(one.after)]
         return turns
 
-    def check_these(self, migrations: Sequence[type[Migration]], cluster: Cluster) -> list[CheckResult]:
+    def check_migrations(self, migrations: Sequence[type[Migration]], cluster: Cluster) -> list[CheckResult]:
         """The verdicts of some migrations, asked side by side.
 
         Args:
             migrations: some of those that take part.
             cluster: what they look at; one that shares reads where several may look at the same.
         """
-        return engine.check(migrations, replace(self.setting, cluster=cluster, progress=_silent))
+        return engine.check_migrations(migrations, replace(self.setting, cluster=cluster, progress=_silent))
 
     def migration(self, migration_id: str) -> type[Migration]:
         """The migration of an id; one that takes part."""
@@ -209,14 +211,14 @@ class Migrating:
 
     def rehearse(self, overlay: Cluster, migration_id: str) -> str:
         """Run one migration on an overlay; answers with what went wrong, or nothing."""
-        outcomes = self.run_these([self.migration(migration_id)], overlay)
+        outcomes = self.run_migrations([self.migration(migration_id)], overlay)
         return "; ".join(outcome["error"] for outcome in outcomes if outcome["fatal"])
 
     def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
         """Run the migrations of one component and phase; what came of each, as it stands in results."""
-        return self.run_these(self._of(component, phase))
+        return self.run_migrations(self._of(component, phase))
 
-    def run_these(
+    def run_migrations(
         self, migrations: Sequence[type[Migration]], overlay: Cluster | None = None
     ) -> list[Mapping[str, Any]]:
         """Run migrations of one component and phase; on an overlay they are only rehearsed."""
@@ -229,9 +231,9 @@ class Migrating:
                 rehearsal=True,
                 progress=_silent,
                 journal=None,
-                intend=_forget_intent,
+                record_intent=_forget_intent,
             )
-        return [outcome.as_result() for outcome in engine.run(migrations, setting)]
+        return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
 
     def cancelled(self) -> bool:
         """Whether a person or a migration has asked to stop."""
@@ -263,7 +265,7 @@ def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:
     ]
 
 
-def planned(result: CheckResult) -> MigrationPlan:
+def migration_plan(result: CheckResult) -> MigrationPlan:
     """A verdict as it stands in a plan."""
     return MigrationPlan(
         id=result.id,
@@ -277,17 +279,17 @@ def planned(result: CheckResult) -> MigrationPlan:
     )
 
 
-def _note_intent(cluster: Cluster, run: str, among: int, intent: Outcome) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note
+def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
 
-    note(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
-
-
-def _hold(holding: Holding, _intent: Outcome) -> None:
-    holding.must_hold()
+    update_run_status(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
 
 
-def _forget_intent(intent: Outcome) -> None:
+def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:
+    holding.require_lease()
+
+
+def _forget_intent(intent: MigrationOutcome) -> None:
     """What is only rehearsed is not recorded."""
 
 
@@ -295,7 +297,9 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
     """A plan says what it found at its end."""
 
 
-def chosen(migrating: Migrating, params: Mapping[str, Any], ids: tuple[str, ...]) -> list[type[Migration]]:
+def chosen(
+    migrating: MigrationRunner, params: Mapping[str, Any], ids: tuple[str, ...]
+) -> list[type[Migration]]:
     """The migrations that the options name, those before a component first.
 
     Raises:

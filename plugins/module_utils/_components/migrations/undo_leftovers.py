@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     DELETED,
     IRREVERSIBLE,
@@ -51,7 +51,7 @@ def leftovers(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[UndoneO
     Raises:
         ClusterError: the cluster doesn't answer.
     """
-    report = undo(DryRunCluster(cluster), with_secrets(cluster, entries), sleep=lambda _seconds: None)
+    report = undo_writes(DryRunCluster(cluster), with_secrets(cluster, entries), sleep=lambda _seconds: None)
     return [one for one in report.objects if one.state in (*UNDOABLE, IRREVERSIBLE, REFUSED)]
 
 

@@ -14,8 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    migrating_of,
-    over_deployed,
+    deployed_migrations,
+    task_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     JournalEntry,
     newest_first,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     FAILED,
     UndoneObject,
@@ -32,13 +32,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     DONE,
     WARNED,
-    Outcome,
+    MigrationOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, writing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
@@ -53,7 +53,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     undo_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    current_user,
+    timestamp,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
     read_run,
@@ -61,30 +64,30 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
     UndoneMigration,
-    keep_undone,
     noted_in,
+    record_undone,
     runs_of,
-    state_of,
+    undo_state,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
-from .phase_migrations import Migrating
+from .phase_migrations import MigrationRunner
 from .undo_sparing import inhabitants_told, sparing_rights
 
 
-def undone(task: Task) -> Result:
+def undo_migrations(task: Task) -> Result:
     """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
     if task.params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
     if task.check_mode:
         return _undone(task)
-    return with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
+    return run_with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
 
 
 def _writing_rights(task: Task) -> set[Right]:
     """What the writes of undoing have to be allowed."""
     journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
-    return writing(records_rights() | undo_rights(journal, task.cluster.resource))
+    return write_rights(records_rights() | undo_rights(journal, task.cluster.resource))
 
 
 def _undone(task: Task) -> Result:
@@ -101,7 +104,7 @@ def _undone(task: Task) -> Result:
         if not params["force"]:
             needed |= sparing_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")
-    undoing = Undoing(task, journal, force=params["force"])
+    undoing = UndoRun(task, journal, force=params["force"])
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
     diff = (
@@ -146,7 +149,7 @@ def _unknown(params: Mapping[str, Any], journal: Sequence[JournalEntry]) -> list
     return [one for one in params["ids"] or () if one not in known]
 
 
-class Undoing:
+class UndoRun:
     """The work on what a journal tells.
 
     Args:
@@ -180,10 +183,10 @@ class Undoing:
     def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
         """Undo what is not undone yet; on an overlay nothing is kept."""
         cluster = overlay or self._task.cluster
-        at, by = timestamp(), who()
+        at, by = timestamp(), current_user()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
         tell = (lambda _one: None) if overlay else self._tell
-        report = undo(
+        report = undo_writes(
             cluster,
             still,
             force=self._force,
@@ -194,11 +197,13 @@ class Undoing:
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
         if overlay is None:
-            news = [one for one in found if one.changed or one.state != self.noted(one.id).get("state")]
-            keep_undone(self._task.cluster, report, news, self._written, at, by)
+            news = [
+                one for one in found if one.changed or one.state != self.recorded_undo(one.id).get("state")
+            ]
+            record_undone(self._task.cluster, report, news, self._written, at, by)
         return found
 
-    def noted(self, migration: str) -> Mapping[str, Any]:
+    def recorded_undo(self, migration: str) -> Mapping[str, Any]:
         """What the records say of undoing it before."""
         return noted_in(self._runs, self._written, migration)
 
@@ -207,16 +212,16 @@ class Undoing:
         migration: str,
         entries: Sequence[JournalEntry],
         report: UndoReport,
-        outcome: Outcome | None,
+        outcome: MigrationOutcome | None,
         at: str,
         by: str,
     ) -> UndoneMigration:
         objects = report.of(migration).objects
-        before = self.noted(migration)
+        before = self.recorded_undo(migration)
         own_undo = outcome.state if outcome else str(before.get("ownUndo", ""))
         error = outcome.error if outcome else ""
         changed = any(one.changed for one in objects) or outcome is not None
-        state = state_of(objects, error)
+        state = undo_state(objects, error)
         same = not changed and before and before.get("state") == state
         return UndoneMigration(
             migration,
@@ -230,7 +235,7 @@ class Undoing:
             changed=changed,
         )
 
-    def _own_undo(self, overlay: Cluster | None) -> Sequence[Outcome]:
+    def _own_undo(self, overlay: Cluster | None) -> Sequence[MigrationOutcome]:
         """Call what shipped migrations have to undo by themselves, unless that was done."""
         if self._migrating is None:
             return ()
@@ -240,14 +245,14 @@ class Undoing:
             for one in reversed(self.ids)
             if one in classes
             and classes[one].has_own_undo()
-            and self.noted(one).get("ownUndo") not in (DONE, WARNED)
+            and self.recorded_undo(one).get("ownUndo") not in (DONE, WARNED)
         ]
         setting = self._migrating.setting
         if overlay is not None:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
-        return engine.undo(wanted, setting)
+        return engine.run_own_undo(wanted, setting)
 
-    def _shipped(self) -> Migrating | None:
+    def _shipped(self) -> MigrationRunner | None:
         """The migrations that are there; without them the journal is enough."""
         found = self._task.materials.migrations()
         if found.problems:
@@ -259,8 +264,8 @@ class Undoing:
         if not any(one.id() in self.ids and one.has_own_undo() for one in found.migrations):
             return None
         if self._task.materials.has_release:
-            return migrating_of(self._task, self._task.cluster)
-        return over_deployed(self._task)
+            return task_migrations(self._task, self._task.cluster)
+        return deployed_migrations(self._task)
 
     def _tell(self, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))
@@ -271,7 +276,7 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
 
 
 def _result(
-    found: Sequence[UndoneMigration], undoing: Undoing, diff: list[dict[str, str]], unknown: Sequence[str]
+    found: Sequence[UndoneMigration], undoing: UndoRun, diff: list[dict[str, str]], unknown: Sequence[str]
 ) -> Result:
     staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.complete]
     failed = [one for one in found if one.state == FAILED]
@@ -300,10 +305,10 @@ def _result(
     return result
 
 
-def _summary(found: Sequence[UndoneMigration], undoing: Undoing) -> list[str]:
+def _summary(found: Sequence[UndoneMigration], undoing: UndoRun) -> list[str]:
     lines = []
     for one in found:
-        before = undoing.noted(one.id)
+        before = undoing.recorded_undo(one.id)
         if not one.changed and before:
             lines.append(
                 f"{one.id}: {_how_far(one.state)} by {before.get('by')} on {before.get('at')} already"

@@ -15,7 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+    ContainedObjects,
+)
 
 
 def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
@@ -25,7 +27,7 @@ def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
         cluster: live or an overlay.
     """
     inhabitants = _inhabitants(cluster)
-    return lambda live: inhabitants.told_of(entry_of(live))
+    return lambda live: inhabitants.describe_contents(entry_of(live))
 
 
 def sparing_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
@@ -39,8 +41,8 @@ def sparing_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Rig
     return {right for ref in made for right in inhabitants.looking_rights(ref)}
 
 
-def _inhabitants(cluster: Cluster) -> Inhabitants:
+def _inhabitants(cluster: Cluster) -> ContainedObjects:
     def forced(_ref: Ref) -> bool:
         return False
 
-    return Inhabitants(cluster, forced)
+    return ContainedObjects(cluster, forced)

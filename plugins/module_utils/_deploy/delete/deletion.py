@@ -15,7 +15,7 @@ from itertools import chain
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
     UNDOABLE,
     leftover_told,
@@ -33,17 +33,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     FAILED as UNDO_FAILED,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, writing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import without
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    without_objects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
+    InventoryEntry,
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import Fate
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import RemovalDecision
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+    ContainedObjects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     ROUNDS,
     Removal,
@@ -54,19 +58,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import forget_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import delete_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import (
     lease_deletion_rights,
     lease_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     NOT_STARTED,
     SUCCEEDED,
     ComponentOutcome,
-    outcome_of,
-    teller,
+    removal_outcome,
+    removal_reporter,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     DEFINITIONS,
@@ -92,7 +96,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from .deletion_order import deletion_waves, objects_by_component
 from .deletion_run import DeletionRun, phase_of
@@ -109,15 +113,15 @@ RESOURCES = "custom resources"
 DELETING = "deleting"
 
 
-def deleted(task: Task) -> Result:
+def delete_components(task: Task) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     run = new_run_name()
     if task.check_mode:
         return _deleted(task, run)
-    result = with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
+    result = run_with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
     forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
     if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
-        forget_lease(task.cluster)
+        delete_lease(task.cluster)
     return result
 
 
@@ -134,7 +138,7 @@ def _rights(task: Task) -> set[Right]:
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
     if task.params["undo_migrations"]:
         found |= undo_rights(read_journal(cluster), cluster.resource)
-    return writing(found)
+    return write_rights(found)
 
 
 def _deleted(task: Task, run: str) -> Result:
@@ -223,9 +227,9 @@ class _Deletion:
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
         self.run = DeletionRun(replace(task, progress=progress), run, self._installation, names, order)
-        self._out_of_grace = Grace(self.run.stopping, params["grace"])
+        self._out_of_grace = Grace(self.run.cancellation, params["grace"])
         self._objects = objects_by_component(self._waves, self._inventories)
-        self._inhabitants = Inhabitants(cluster, lambda _ref: bool(params["force"]))
+        self._inhabitants = ContainedObjects(cluster, lambda _ref: bool(params["force"]))
         self._watcher = Watcher(cluster)
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
@@ -237,9 +241,9 @@ class _Deletion:
             # Not of an overlay: reviews are asked of the server alone.
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
-        if self._task.params["undo_migrations"] and not self.run.stopping():
+        if self._task.params["undo_migrations"] and not self.run.cancellation():
             self._undo_migrations()
-        if self._task.params["force"] and not self.run.stopping():
+        if self._task.params["force"] and not self.run.cancellation():
             self._delete_resources()
         for wave in self._waves:
             started = time.monotonic()
@@ -289,10 +293,10 @@ class _Deletion:
 
     def _delete_resources(self) -> None:
         """Other people's resources of our kinds: while what takes their finalizers off still runs."""
-        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD]
+        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD_KIND]
         ours = {entry.ref for entries in self._objects.values() for entry in entries}
         found: list[Object] = [
-            obj for some in side_by_side(self._inhabitants.resources, definitions) for obj in some
+            obj for some in map_in_threads(self._inhabitants.resources, definitions) for obj in some
         ]
         foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
         if foreign:
@@ -305,12 +309,12 @@ class _Deletion:
             self._tell_of_migrations()
             return
         from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-            Undoing,
+            UndoRun,
         )
 
         started = time.monotonic()
         self.run.begin()
-        undoing = Undoing(self._task, entries, force=False, written=self._journal)
+        undoing = UndoRun(self._task, entries, force=False, written=self._journal)
         found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
         objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
         errors = [f"{one.id}: {one.error}" for one in found if one.error]
@@ -356,7 +360,7 @@ class _Deletion:
     def _journal(self) -> Sequence[JournalEntry]:
         return read_journal(self._cluster)
 
-    def _delete(self, objects: Mapping[str, Sequence[Entry]]) -> list[ComponentOutcome]:
+    def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
         """Delete the objects of some components side by side, and keep what came of each."""
         going = {name: RemovalInRounds(entries) for name, entries in objects.items()}
         ended: dict[str, ComponentOutcome] = {}
@@ -370,7 +374,7 @@ class _Deletion:
 
         for turn in range(ROUNDS):
             left = [name for name in objects if name not in ended]
-            side_by_side(partial(go_on, turn), left, int(self._task.params["workers"]))
+            map_in_threads(partial(go_on, turn), left, int(self._task.params["workers"]))
         outcomes = {name: ended[name] for name in objects}
         self._outcomes |= outcomes
         return list(outcomes.values())
@@ -389,11 +393,11 @@ class _Deletion:
             self._forget(name, going.removal)
         except LifecycleError as error:
             going.fail(error, turn)
-        return outcome_of(name, going.removal, going.seconds)
+        return removal_outcome(name, going.removal, going.seconds)
 
     def _why_not(self, name: str) -> str:
-        if self.run.stopping():
-            return f"the deletion was cancelled by {self.run.stopping.why()}"
+        if self.run.cancellation():
+            return f"the deletion was cancelled by {self.run.cancellation.reason()}"
         undoing = self._outcomes.get(MIGRATIONS)
         if undoing is not None and undoing.state != SUCCEEDED:
             return "what migrations have changed could not be undone"
@@ -413,15 +417,15 @@ class _Deletion:
             self._cluster,
             deadline=time.monotonic() + float(params["timeout"]) - spent,
             cancelled=self._out_of_grace,
-            on_change=teller(self._progress, name, DELETING),
-            spare=self._spare,
+            on_change=removal_reporter(self._progress, name, DELETING),
+            retain=self._spare,
             watcher=self._watcher,
             force=bool(params["force"]),
         )
 
-    def _spare(self, entry: Entry, live: Object) -> Fate | None:
+    def _spare(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; before the first that goes, the run begins."""
-        fate = self._inhabitants.spare(entry, live)
+        fate = self._inhabitants.retain(entry, live)
         if fate is None:
             self.run.begin()
         return fate
@@ -432,8 +436,8 @@ class _Deletion:
         if before is None or self._task.check_mode:
             return
         mine = {entry.ref for entry in self._objects[name]}
-        gone = {entry.ref for entry in before.entries if entry.ref not in mine} | removal.forgotten
-        after = replace(without(before, gone), digest="")
+        gone = {entry.ref for entry in before.entries if entry.ref not in mine} | removal.refs_to_drop
+        after = replace(without_objects(before, gone), digest="")
         if after == before:
             return
         self.has_forgotten = True
@@ -449,12 +453,12 @@ class _Deletion:
             return
         # Before it goes as well: until then whoever looks sees how it ended.
         self.run.end(list(self._outcomes.values()))
-        records = [Entry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
+        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
         # Of these nothing is anybody else's.
-        terms = replace(self._terms(RECORDS), spare=lambda _entry, _live: None)
+        terms = replace(self._terms(RECORDS), retain=lambda _entry, _live: None)
         removal = remove_objects(terms, records)
         if removal.deleted or removal.errors:
-            self._outcomes[RECORDS] = outcome_of(RECORDS, removal)
+            self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)
 
     def _is_anything_left(self) -> bool:
         return self._task.check_mode or self._is_undoable or bool(read_inventories(self._cluster))

@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, ComponentEntry
 
 from ..desired.waves import needs_problems, waves_of
@@ -46,7 +48,7 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
 
 def objects_by_component(
     waves: Iterable[Iterable[str]], inventories: Mapping[str, Inventory]
-) -> dict[str, tuple[Entry, ...]]:
+) -> dict[str, tuple[InventoryEntry, ...]]:
     """Which objects go with which component.
 
     What several inventories name goes with the last of those that still have it. What a component has that

@@ -18,10 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     LONGEST_MESSAGE,
-    Stopping,
-    end_forerunner,
-    end_if_stopped,
-    end_others,
+    CancellationCheck,
+    end_if_cancelled,
+    end_other_runs,
+    end_previous_run,
     seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
@@ -36,8 +36,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DELETE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    current_user,
+    timestamp,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    create_run,
+    update_run_status,
+)
 
 
 class DeletionRun:
@@ -66,7 +72,7 @@ class DeletionRun:
             "version": installation.target or installation.version,
             "previous": installation.version,
             "profile": installation.profile,
-            "startedBy": who(),
+            "startedBy": current_user(),
             "clock": time.monotonic(),
             "startedAt": timestamp(),
             "deadline": task.params["deadline"],
@@ -80,7 +86,7 @@ class DeletionRun:
         self._has_ended = False
         self.name = ""
         self.cancelled_by = ""
-        self.stopping = Stopping(task, {"metadata": {"name": self._name}, "spec": self._spec})
+        self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
 
     def begin(self) -> None:
         """Begin the record, unless it has begun; no plan that was made before holds any longer.
@@ -98,7 +104,7 @@ class DeletionRun:
                 begun = replace(before, digest="", last_run=self._name)
                 write_installation(cluster, begun, seen=before)
                 create_run(cluster, self._name, self._spec)
-                end_forerunner(cluster, before.last_run, self._name)
+                end_previous_run(cluster, before.last_run, self._name)
             except LifecycleError as error:
                 self._problem = error
                 raise
@@ -122,11 +128,11 @@ class DeletionRun:
             return []
         self._has_ended = True
         failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
-        self.cancelled_by = self.stopping.why() if failed else ""
+        self.cancelled_by = self.cancellation.reason() if failed else ""
         if not self.name:
             return []
         if self.cancelled_by:
-            return end_if_stopped(self._task, self.name, self.cancelled_by)
+            return end_if_cancelled(self._task, self.name, self.cancelled_by)
         told = [f"component {one.name}: {one.error}" for one in failed]
         told += [warning for one in outcomes for warning in one.warnings]
         done = {
@@ -136,8 +142,8 @@ class DeletionRun:
             "seconds": round(seconds_since_start(self._spec), 3),
         }
         try:
-            note(self._task.cluster, self.name, done)
-            end_others(self._task.cluster, self.name)
+            update_run_status(self._task.cluster, self.name, done)
+            end_other_runs(self._task.cluster, self.name)
         except LifecycleError as error:
             return [f"the record of the run {self.name} could not be ended: {error}"]
         return []
@@ -159,7 +165,7 @@ class DeletionRun:
         if self.name:
             # What was deleted is gone whether that can be noted or not, and the result tells of it, too.
             with suppress(LifecycleError):
-                note(self._task.cluster, self.name, status, among=len(self._spec["components"]))
+                update_run_status(self._task.cluster, self.name, status, among=len(self._spec["components"]))
 
 
 def phase_of(inventory: Inventory) -> str:

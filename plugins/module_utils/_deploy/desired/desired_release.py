@@ -16,8 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE,
-    is_a,
+    NAMESPACE_KIND,
+    is_of_kind,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
@@ -32,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
     target_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import digest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,
     ComponentEntry,
@@ -41,7 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 
 
 @dataclass(frozen=True)
-class Desired:
+class DesiredRelease:
     """A whole release as it is to be, and what is wrong with it.
 
     Attributes:
@@ -55,20 +55,22 @@ class Desired:
     autoscaled: frozenset[Target] = frozenset()
 
 
-def desired_of(release: Release, served: Scope, kept: Mapping[str, Inventory] | None = None) -> Desired:
+def desired_release(
+    release: Release, served: Scope, skip: Mapping[str, Inventory] | None = None
+) -> DesiredRelease:
     """Complete a rendered release.
 
     Args:
         release: what was read and rendered.
         served: what the cluster's discovery says of a kind's scope; the release's own CRDs are looked at too.
         kept: what is remembered of components that stand as they were deployed, by
-            :func:`~.kept.kept_of`; they are not completed anew.
+            :func:`~.kept.unchanged_components`; they are not completed anew.
     """
-    completion = _Completion(release, served, kept or {})
+    completion = _Completion(release, served, skip or {})
     foundation = completion.foundation()
     components = {FOUNDATION: foundation}
     components |= {entry.name: completion.component(entry) for entry in release.components}
-    return Desired(components, tuple(completion.problems), completion.scaled)
+    return DesiredRelease(components, tuple(completion.problems), completion.scaled)
 
 
 class _Completion:
@@ -100,7 +102,7 @@ class _Completion:
         refs = frozenset(map(ref_of, objects))
         self._owners = {**dict.fromkeys(refs, FOUNDATION), **self._owners}
         hooks, source = self._release.crds.hooks, foundation_source(self._release)
-        return DesiredComponent(entry, objects, digest_of(objects), refs, hooks, source=source)
+        return DesiredComponent(entry, objects, objects_digest(objects), refs, hooks, source=source)
 
     def component(self, entry: ComponentEntry) -> DesiredComponent:
         """What a component consists of, without what others before it have brought already."""
@@ -118,18 +120,18 @@ class _Completion:
                 objects.append(obj)
             elif owner != FOUNDATION:
                 self.problems.append(self._claimed_twice(ref, owner, entry.name))
-            elif not is_a(ref, NAMESPACE):
+            elif not is_of_kind(ref, NAMESPACE_KIND):
                 warnings.append(
                     f"{ref} is among the release's CRDs already; the component's copy is left out"
                 )
         return DesiredComponent(
             entry,
             objects,
-            digest_of(objects),
+            objects_digest(objects),
             frozenset(map(ref_of, objects)),
             content.hooks,
             tuple(warnings),
-            content.source,
+            content.source_hash,
         )
 
     def _in_two_forms(self) -> Iterator[str]:
@@ -159,7 +161,7 @@ class _Completion:
             inventory.digest,
             inventory.refs,
             source=inventory.source,
-            is_kept=True,
+            is_unchanged=True,
         )
 
     def _objects_of_kept(self, entry: ComponentEntry) -> list[Object]:
@@ -195,7 +197,7 @@ def foundation_source(release: Release) -> str:
     import hashlib
 
     makers = [content for content in release.content.values() if content.has_namespaces]
-    sources = [release.crds.source, *(content.source for content in makers)]
+    sources = [release.crds.source_hash, *(content.source_hash for content in makers)]
     if not all(sources):
         return ""
     # A component may take the place of another in the order, and its namespace.
@@ -228,5 +230,5 @@ def _brought_namespaces(release: Release) -> Iterator[tuple[str, Object]]:
     for entry in release.components:
         content = release.content[entry.name]
         for obj in content.objects if content.has_namespaces else ():
-            if is_a(ref_of(obj), NAMESPACE) and obj["metadata"]["name"] in own:
+            if is_of_kind(ref_of(obj), NAMESPACE_KIND) and obj["metadata"]["name"] in own:
                 yield entry.name, obj

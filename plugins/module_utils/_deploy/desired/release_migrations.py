@@ -11,7 +11,7 @@ from dataclasses import replace
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
+    MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
@@ -19,23 +19,23 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 
-from .desired_release import desired_of
+from .desired_release import desired_release
 
 
-def migrating_of(task: Task, cluster: Cluster) -> Migrating:
+def task_migrations(task: Task, cluster: Cluster) -> MigrationRunner:
     """The migrations of a task, over the release that it names.
 
     Raises:
         LifecycleError: something is wrong with a migration that was found, or with the release.
     """
-    migrating = Migrating.usable(task)
+    migrating = MigrationRunner.usable(task)
     release = task.materials.release()
-    return migrating.over(desired_of(release, scope_of(cluster)).components, release)
+    return migrating.over(desired_release(release, scope_of(cluster)).components, release)
 
 
-def over_deployed(task: Task) -> Migrating:
+def deployed_migrations(task: Task) -> MigrationRunner:
     """The migrations over what the cluster has, of which nothing but the names of objects is known."""
-    migrating = Migrating.usable(task)
+    migrating = MigrationRunner.usable(task)
     deployed = migrating.over_deployed(
         read_installation(task.cluster), read_inventories(task.cluster).values(), _no_manifests
     )

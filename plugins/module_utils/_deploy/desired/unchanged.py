@@ -37,7 +37,7 @@ def read_release(
     """
     sources = sources_of(inventories)
     release = materials.release(sources)
-    kept = kept_of(release, inventories, sources)
+    kept = unchanged_components(release, inventories, sources)
     # What has to be looked at anyway is read at once, so that all that is wrong with it is told at once.
     return (release if kept else materials.release()), kept
 
@@ -48,7 +48,7 @@ def sources_of(inventories: Mapping[str, Inventory]) -> dict[str, str]:
     return found if FOUNDATION in found else {}
 
 
-def kept_of(
+def unchanged_components(
     release: Release, inventories: Mapping[str, Inventory], sources: Mapping[str, str]
 ) -> dict[str, Inventory]:
     """What is remembered of the components that need not be looked at.
@@ -61,7 +61,7 @@ def kept_of(
     if sources.get(FOUNDATION, "") != foundation_source(release) or not sources:
         return {}
     contents = release.content
-    same = [e.name for e in release.components if contents[e.name].source == sources.get(e.name)]
+    same = [e.name for e in release.components if contents[e.name].source_hash == sources.get(e.name)]
     kinds = {ref.kind for name, one in inventories.items() if name not in same for ref in one.refs}
     kinds |= {
         obj["kind"]

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ..desired.release_versions import is_same
 
 
-def what_stays(
+def irreversible_changes(
     installation: Installation, inventories: Mapping[str, Inventory], runs: Iterable[Mapping[str, Any]]
 ) -> list[str]:
     """What a deployment of ``installation.target`` has done so far, each in a sentence.
@@ -53,7 +53,7 @@ def what_stays(
     return stays
 
 
-def going_back(inventory: Inventory, version: str) -> str:
+def downgrade_problem(inventory: Inventory, version: str) -> str:
     """Why a component may not be deployed from an older release, with a way on."""
     what = "the CRDs and namespaces were" if inventory.component == FOUNDATION else "it was"
     return (

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 from ..desired.release_versions import is_same
 
 
-def alone_problems(
+def partial_deployment_problems(
     entries: Sequence[ComponentEntry], alone: Sequence[str], inventories: Mapping[str, Inventory]
 ) -> list[str]:
     """Why some components can't be deployed alone, each in a sentence.
@@ -31,7 +31,7 @@ def alone_problems(
     for name in alone:
         if name in by_name:
             for need in _needs_of(by_name[name], entries):
-                if need not in alone and need in by_name and not _is_there(inventories.get(need)):
+                if need not in alone and need in by_name and not _exists(inventories.get(need)):
                     missing.setdefault(need, []).append(name)
     for need, names in missing.items():
         who = f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {need}"
@@ -42,7 +42,7 @@ def alone_problems(
     return problems
 
 
-def alone_warnings(alone: Sequence[str], version: str, wanted: str) -> tuple[str, ...]:
+def partial_deployment_warnings(alone: Sequence[str], version: str, wanted: str) -> tuple[str, ...]:
     """What a person should know who deploys components alone from another release than the cluster's.
 
     Args:
@@ -63,7 +63,7 @@ def _needs_of(entry: ComponentEntry, entries: Sequence[ComponentEntry]) -> list[
     return list(dict.fromkeys((*before, *entry.needs)))
 
 
-def _is_there(inventory: Inventory | None) -> bool:
+def _exists(inventory: Inventory | None) -> bool:
     return inventory is not None and inventory.digest != ""
 
 

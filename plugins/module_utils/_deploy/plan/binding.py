@@ -42,7 +42,7 @@ _MEANINGS = {
 }
 
 
-def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, Any]:
+def plan_inputs(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, Any]:
     """All that a plan depends on, as plain values without secrets.
 
     Args:
@@ -67,7 +67,7 @@ def saw(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, A
         "order": [list(wave) for wave in plan.waves],
         "prune": list(plan.prune),
         "later": {
-            one.version: {"release": _release(one), **_foretold(one.as_result())} for one in plan.later
+            one.version: {"release": _release(one), **_predicted(one.as_result())} for one in plan.later
         },
     }
 
@@ -81,10 +81,10 @@ def differences_of_later_hop(before: Mapping[str, Any], now: Mapping[str, Any], 
         version: where the hop leads to.
     """
     then = {**before, "release": before["later"][version]["release"]}
-    return differences(*({name: saw[name] for name in (*_LASTING, "release")} for saw in (then, now)))
+    return input_differences(*({name: saw[name] for name in (*_LASTING, "release")} for saw in (then, now)))
 
 
-def unforeseen(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
+def deviations(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
     """What a later hop does otherwise than was foretold, each in a sentence.
 
     Args:
@@ -92,14 +92,14 @@ def unforeseen(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
         plan: of the hop, as the task ``plan`` answers it, made when it is its turn.
     """
     foretold = before["later"][plan["version"]]
-    return differences({name: foretold[name] for name in _FORETOLD}, _foretold(plan))
+    return input_differences({name: foretold[name] for name in _FORETOLD}, _predicted(plan))
 
 
 def _release(plan: Plan) -> dict[str, str]:
     return {"version": plan.version, "profile": plan.profile, "digest": plan.digest}
 
 
-def _foretold(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _predicted(plan: Mapping[str, Any]) -> dict[str, Any]:
     """What of a provisional plan is worth a word if it comes otherwise: its objects may well."""
     return {
         "component": {one["name"]: one["action"] for one in plan["components"]},
@@ -112,7 +112,7 @@ def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
     return {name: short_hash(value) for name, value in options.items() if value}
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What a plan saw and is no longer so, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
     paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
@@ -175,7 +175,7 @@ def _shown(value: Any) -> str:
     return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or "nothing"
 
 
-def hold_to_plan(task: Task, record: Mapping[str, Any]) -> None:
+def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
     """Let a task of a run work on no release but the one that was planned: nobody has seen what it would do.
 
     Args:
@@ -193,10 +193,10 @@ def hold_to_plan(task: Task, record: Mapping[str, Any]) -> None:
         )
 
 
-def hold_to_planned_code(task: Task, record: Mapping[str, Any]) -> None:
+def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
     """Let a task of a run run no code of migrations but that which was planned, for the same reason.
 
-    Folders that the plan has not searched are left to :meth:`~.migrating.Migrating.as_planned`: a role may
+    Folders that the plan has not searched are left to :meth:`~.migrating.MigrationRunner.bound_to_plan`: a role may
     give its own to its task.
 
     Args:

@@ -13,23 +13,23 @@ from typing import Protocol, TypeVar
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    as_listed,
-    intended,
+    intended_inventory,
+    with_list_entry,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import Blocker
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
+    MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
-from ..desired.desired_release import Desired
+from ..desired.desired_release import DesiredRelease
 from ..desired.release_versions import is_older, is_open, is_same, upgrade_problem
 from ..desired.unchanged import read_release
-from .observed import Observed
+from .observed import ObservedState
 from .release_plan import Plan, PlanRequest
-from .release_rehearsal import Rehearsal
+from .release_rehearsal import ReleaseRehearsal
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class _Stop:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def plan_way(
+def plan_hops(
     cluster: Cluster,
     materials: Materials,
     request: PlanRequest,
     found: MigrationSet,
-    migrating: Migrating,
-    observed: Observed,
+    migrating: MigrationRunner,
+    observed: ObservedState,
 ) -> Plan:
     """Plan a deployment that may lead over other releases at hand.
 
@@ -59,22 +59,24 @@ def plan_way(
     standing = {} if observed.refused else observed.inventories
     release, kept = read_release(materials, standing)
     wanted = _Stop(release.version, release.upgrades_from, materials)
-    at_hand = [_Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.at_hand()]
+    at_hand = [
+        _Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.available_releases()
+    ]
     target = installation.version if request.abandon else installation.target
-    way = way_to(wanted, at_hand, installation.version, target)
+    way = find_hops(wanted, at_hand, installation.version, target)
     plans: list[Plan] = []
-    before: Rehearsal | None = None
+    before: ReleaseRehearsal | None = None
     for stop in way or [wanted]:
         digest = stop.materials.fingerprint()
         release, kept = read_release(stop.materials, standing)
-        rehearsal = Rehearsal(
-            cluster, release, request, found, migrating, observed, digest, kept=kept, after=before
+        rehearsal = ReleaseRehearsal(
+            cluster, release, request, found, migrating, observed, digest, skip=kept, after=before
         )
         plans.append(rehearsal.plan())
         if plans[0].blockers:
             break
-        left = replace(observed, inventories=rehearsal.left)
-        observed, before = after(left, rehearsal.desired, release, digest), rehearsal
+        left = replace(observed, inventories=rehearsal.remaining_inventories)
+        observed, before = state_after_deployment(left, rehearsal.desired, release, digest), rehearsal
         # What this hop leaves is not in the cluster yet, so of those after it all is looked at.
         standing = {}
     first = plans[0]
@@ -89,7 +91,9 @@ def plan_way(
     return replace(first, hops=options, later=tuple(plans[1:]))
 
 
-def after(observed: Observed, desired: Desired, release: Release, digest: str) -> Observed:
+def state_after_deployment(
+    observed: ObservedState, desired: DesiredRelease, release: Release, digest: str
+) -> ObservedState:
     """What a cluster will remember when a release is deployed completely.
 
     Args:
@@ -107,10 +111,10 @@ def after(observed: Observed, desired: Desired, release: Release, digest: str) -
     inventories: dict[str, Inventory] = dict(observed.inventories)
     for name, component in desired.components.items():
         known = inventories.get(name)
-        objects = () if component.is_kept else component.objects
-        intent = intended(known, component.entry, objects, whole=not component.is_kept)
+        objects = () if component.is_unchanged else component.objects
+        intent = intended_inventory(known, component.entry, objects, whole=not component.is_unchanged)
         inventories[name] = replace(
-            as_listed(intent, component.entry),
+            with_list_entry(intent, component.entry),
             version=release.version,
             digest=component.digest,
             release=digest,
@@ -118,7 +122,7 @@ def after(observed: Observed, desired: Desired, release: Release, digest: str) -
     return replace(observed, installation=installation, inventories=inventories)
 
 
-class Stop(Protocol):
+class Hop(Protocol):
     """A release that a way may lead over."""
 
     @property
@@ -130,10 +134,10 @@ class Stop(Protocol):
         """The versions that it may follow; empty means the previous minor."""
 
 
-AnyStop = TypeVar("AnyStop", bound=Stop)
+AnyStop = TypeVar("AnyStop", bound=Hop)
 
 
-def way_to(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
+def find_hops(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
     """The shortest way to a release, its last stop; of ways of the same length the one over newer releases.
 
     It leads over a pre-release only where there is no other way. A deployment that is open is ended first.
@@ -151,7 +155,7 @@ def way_to(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: st
         if not begun or begun[0] is wanted:
             return begun[:1] or None
         first = next((one for one in begun if one.version == target), begun[0])
-        rest = way_to(wanted, at_hand, target, target)
+        rest = find_hops(wanted, at_hand, target, target)
         return [first, *rest] if rest else None
     finals = [one for one in older if not _is_preview(one.version)]
     previews = [one for one in older if _is_preview(one.version)]

@@ -18,21 +18,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     migration_warnings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
-    planned,
+    MigrationRunner,
+    migration_plan,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import suspects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
 
-from .observed import Observed, observe
+from .observed import ObservedState, observe_cluster
 from .release_plan import Plan, PlanRequest
 
 
-def make_plan(
-    cluster: Cluster, materials: Materials, request: PlanRequest, found: MigrationSet, migrating: Migrating
+def create_plan(
+    cluster: Cluster,
+    materials: Materials,
+    request: PlanRequest,
+    found: MigrationSet,
+    migrating: MigrationRunner,
 ) -> Plan:
     """Plan a deployment; reads only, and dry runs where something has changed.
 
@@ -42,9 +46,9 @@ def make_plan(
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
-    digest, observed = all_at_once(materials.fingerprint, lambda: observe(cluster))
+    digest, observed = call_in_threads(materials.fingerprint, lambda: observe_cluster(cluster))
     known = set(request.alone) <= set(observed.installation.components)
-    outlived = request.strict and overdue(migrating.migrations, observed.installation.version)
+    outlived = request.strict and overdue_migrations(migrating.migrations, observed.installation.version)
     sound = known and not found.problems and not migrating.problems and not outlived
     as_deployed = _is_as_deployed(observed, digest, request.policy)
     if sound and as_deployed and not _may_prune(observed, request.policy):
@@ -52,11 +56,11 @@ def make_plan(
             observed.installation, observed.inventories.values(), materials.content
         )
         shared = SharedReads(cluster, copied=False)
-        results = deployed.check_these(deployed.migrations, shared)
+        results = deployed.check_migrations(deployed.migrations, shared)
         if not shared.are_intact():
             # One has changed what it has read, so the others have seen what is not there.
-            results = deployed.check_these(deployed.migrations, SharedReads(cluster))
-        verdicts = [planned(result) for result in results]
+            results = deployed.check_migrations(deployed.migrations, SharedReads(cluster))
+        verdicts = [migration_plan(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
             warnings = migration_warnings(
@@ -69,17 +73,17 @@ def make_plan(
             return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     if request.hops and not request.alone:
-        from .hops import plan_way
+        from .hops import plan_hops
 
-        return plan_way(cluster, materials, request, found, migrating, observed)
+        return plan_hops(cluster, materials, request, found, migrating, observed)
     from ..desired.unchanged import read_release
-    from .release_rehearsal import Rehearsal
+    from .release_rehearsal import ReleaseRehearsal
 
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
-    return Rehearsal(cluster, release, request, found, migrating, observed, digest, kept=kept).plan()
+    return ReleaseRehearsal(cluster, release, request, found, migrating, observed, digest, skip=kept).plan()
 
 
-def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
+def _is_as_deployed(observed: ObservedState, digest: str, policy: Policy) -> bool:
     installation = observed.installation
     deployed = [observed.inventories.get(name) for name in installation.components]
     return (
@@ -88,11 +92,11 @@ def _is_as_deployed(observed: Observed, digest: str, policy: Policy) -> bool:
         and installation.version == installation.target
         and installation.digest == digest
         and all(one is not None and one.digest for one in deployed)
-        and not any(suspects(one, observed.live, policy) for one in deployed if one is not None)
+        and not any(refs_to_check(one, observed.live, policy) for one in deployed if one is not None)
     )
 
 
-def _may_prune(observed: Observed, policy: Policy) -> bool:
+def _may_prune(observed: ObservedState, policy: Policy) -> bool:
     """Whether an earlier run has left something to prune, or the user allows more by now."""
     components, inventories = observed.installation.components, observed.inventories
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
@@ -104,7 +108,7 @@ def _may_prune(observed: Observed, policy: Policy) -> bool:
 
 
 def _nothing_to_do(
-    observed: Observed,
+    observed: ObservedState,
     verdicts: Sequence[MigrationPlan],
     found: MigrationSet,
     warnings: Sequence[str],

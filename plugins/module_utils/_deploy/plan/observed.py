@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     Installation,
     basis_in,
     read_installation,
-    versions_of,
+    records_version,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
@@ -31,7 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedState:
     """What a cluster remembers, and the metadata of all that its inventories name.
 
     Attributes:
@@ -50,7 +50,7 @@ class Observed:
     versions: str = ""
 
 
-def observe(cluster: Cluster) -> Observed:
+def observe_cluster(cluster: Cluster) -> ObservedState:
     """Read a cluster's records and what they name: one request per kind, and two for the records.
 
     What may not be read is told, so that a plan can list it with all else that stands in its way.
@@ -67,5 +67,7 @@ def observe(cluster: Cluster) -> Observed:
     with as_permitted(refused):
         live = read_metadata(cluster, inventories.values())
     basis = basis_in(cluster, installation, inventories.values())
-    versions = versions_of(installation, (part for one in inventories.values() for part in one.kept))
-    return Observed(installation, inventories, live, tuple(refused), basis, versions)
+    versions = records_version(
+        installation, (part for one in inventories.values() for part in one.record_versions)
+    )
+    return ObservedState(installation, inventories, live, tuple(refused), basis, versions)

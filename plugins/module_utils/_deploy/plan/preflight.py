@@ -37,7 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
     is_escalation,
     list_right,
     refused_right,
-    writing,
+    write_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import (
     apply_rights,
@@ -60,13 +60,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     records_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from .observed import Observed
+from .observed import ObservedState
 
 
 @dataclass(frozen=True)
-class Intended:
+class IntendedChanges:
     """What a deployment would do, as far as a preflight looks at it.
 
     Attributes:
@@ -83,13 +83,13 @@ class Intended:
     met: Mapping[Ref, Object]
     writes: Sequence[ObjectChange]
     wide: Sequence[Object]
-    observed: Observed
+    observed: ObservedState
     served: Resources
     takeover: bool
 
 
 @dataclass(frozen=True)
-class Findings:
+class PreflightResult:
     """What a preflight has found.
 
     Attributes:
@@ -105,7 +105,7 @@ class Findings:
     rights: frozenset[Right] = frozenset()
 
 
-def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) -> Findings:
+def run_preflight(cluster: Cluster, intended: IntendedChanges, known: Sequence[Blocker]) -> PreflightResult:
     """Look for what else stands in the way.
 
     Args:
@@ -129,13 +129,13 @@ def preflight(cluster: Cluster, intended: Intended, known: Sequence[Blocker]) ->
     missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, kept)
     kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
     notes = (*_open_run(cluster, intended, now), *(() if grants else _unsure(cluster, intended)))
-    rights = frozenset(writing(needed | _granting(intended, everything=True)))
-    return Findings((*kept, *found, *missing), notes, grants, rights)
+    rights = frozenset(write_rights(needed | _granting(intended, everything=True)))
+    return PreflightResult((*kept, *found, *missing), notes, grants, rights)
 
 
 def _rights(
     cluster: Cluster,
-    intended: Intended,
+    intended: IntendedChanges,
     needed: Collection[Right],
     refused: Collection[Right],
     known: Sequence[Blocker],
@@ -150,7 +150,7 @@ def _rights(
     return [Blocker("", problem)], grants
 
 
-def _needed(intended: Intended) -> set[Right]:
+def _needed(intended: IntendedChanges) -> set[Right]:
     served = intended.served
     needed = records_rights()
     told: set[tuple[str, str, str, str]] = set()
@@ -186,7 +186,7 @@ def _needed(intended: Intended) -> set[Right]:
     return needed
 
 
-def _granting(intended: Intended, *, everything: bool) -> set[Right]:
+def _granting(intended: IntendedChanges, *, everything: bool) -> set[Right]:
     """What roles and bindings take that could not be written for want of rights, so far as that is known.
 
     A dry run that was let through needs nothing more; where other rights are missing, none came so far.
@@ -200,7 +200,7 @@ def _granting(intended: Intended, *, everything: bool) -> set[Right]:
     return found
 
 
-def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
+def _unsure(cluster: Cluster, intended: IntendedChanges) -> tuple[str, ...]:
     """Roles and bindings that the server may refuse once their namespace is there, and can't judge before."""
     changes = (change for _component, plan in intended.components for change in plan.changes)
     unverified = {change.ref for change in changes if change.unverified}
@@ -220,14 +220,14 @@ def _unsure(cluster: Cluster, intended: Intended) -> tuple[str, ...]:
     )
 
 
-def _coexistence(cluster: Cluster, intended: Intended) -> list[Blocker]:
+def _coexistence(cluster: Cluster, intended: IntendedChanges) -> list[Blocker]:
     met = intended.met
     found = {
         component.name: by_manager(met[ref] for obj in component.objects if (ref := ref_of(obj)) in met)
         for component, _plan in intended.components
     }
     managers = sorted({manager for managed in found.values() for manager in managed})
-    alive = dict(zip(managers, side_by_side(lambda one: is_active(cluster, one), managers), strict=True))
+    alive = dict(zip(managers, map_in_threads(lambda one: is_active(cluster, one), managers), strict=True))
     return [
         Blocker(component, coexistence_problem(manager, refs))
         for component, managed in found.items()
@@ -236,7 +236,7 @@ def _coexistence(cluster: Cluster, intended: Intended) -> list[Blocker]:
     ]
 
 
-def _open_run(cluster: Cluster, intended: Intended, now: datetime) -> tuple[str, ...]:
+def _open_run(cluster: Cluster, intended: IntendedChanges, now: datetime) -> tuple[str, ...]:
     name = intended.observed.installation.last_run
     if not name:
         return ()

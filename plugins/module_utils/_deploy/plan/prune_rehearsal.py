@@ -18,15 +18,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    without,
+    without_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
     is_protected,
-    no_longer_wanted,
+    obsolete_entries,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+    ContainedObjects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     ROUNDS,
     RemovalInRounds,
@@ -68,11 +72,11 @@ class PruneRehearsal:
         self._inventories = inventories
         self._going = set(only) or {name for name in inventories if name in wanted or policy.prune}
         refs = {ref for of_component in wanted.values() for ref in of_component}
-        self._dropped = no_longer_wanted(inventories.values(), refs, self._going)
+        self._dropped = obsolete_entries(inventories.values(), refs, self._going)
         self._policy = policy
         self._changes = changes
-        spare = Inhabitants(overlay, lambda ref: str(ref) in policy.prune_allow).spare
-        self._terms = Terms(overlay, spare=spare)
+        spare = ContainedObjects(overlay, lambda ref: str(ref) in policy.prune_allow).retain
+        self._terms = Terms(overlay, retain=spare)
 
     def of(self, plan: ComponentPlan) -> ComponentPlan:
         """The plan of one component with what would be pruned of it."""
@@ -87,12 +91,12 @@ class PruneRehearsal:
         removal = going.removal
         self.blockers += [Blocker(plan.name, error) for error in removal.errors]
         action = plan.action
-        whole = orphan and not going.protected and not removal.kept
-        if whole or removal.forgotten:
+        whole = orphan and not going.protected and not removal.retained
+        if whole or removal.refs_to_drop:
             self.names.append(plan.name)
             before = self.inventories.pop(plan.name)
             if not whole or removal.errors:
-                left = without(before, removal.forgotten)
+                left = without_objects(before, removal.refs_to_drop)
                 self.inventories[plan.name] = replace(left, digest="") if orphan else left
         if whole or removal.deleted:
             action = {"unchanged": "prune", ORPHANED: "delete"}.get(action, action)
@@ -106,7 +110,7 @@ class PruneRehearsal:
             action=action,
             changes=(*plan.changes, *going.changes),
             dropped=tuple(entry.ref for entry in self._dropped.get(plan.name, ())),
-            warnings=(*plan.warnings, *stay, *removal.told),
+            warnings=(*plan.warnings, *stay, *removal.notes),
         )
 
     @cached_property
@@ -129,7 +133,7 @@ class _Going(RemovalInRounds):
         refusal: which right it lacks, in a sentence; mostly empty.
     """
 
-    def __init__(self, entries: Sequence[Entry], policy: Policy) -> None:
+    def __init__(self, entries: Sequence[InventoryEntry], policy: Policy) -> None:
         self.protected = [entry for entry in entries if is_protected(entry.ref, policy.prune_allow)]
         super().__init__(entry for entry in entries if entry not in self.protected)
         self.changes: tuple[ObjectChange, ...] = ()

@@ -159,12 +159,12 @@ class Plan:
 
     def _noted(self) -> dict[str, Any]:
         # For what the component list says alone nothing is written where there is nothing to do.
-        found = [one for one in self.components if one.noted or (one.listed and self.needed)]
+        found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import told_of
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import observation
 
-        return {one.name: told_of(one) for one in found}
+        return {one.name: observation(one) for one in found}
 
     def diff(self) -> list[dict[str, str]]:
         """Everything that would be written, as an Ansible diff; that of later hops is provisional.

@@ -37,15 +37,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     migration_warnings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
+    MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue,
+    overdue_migrations,
     overdue_warning,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import Waits
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import WaitCallbacks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.own_webhooks import OwnWebhooks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
     RehearsedChanges,
@@ -62,19 +62,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
-from ..desired.desired_release import Desired, desired_of
+from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
-from .abandonment import what_stays
-from .alone import alone_problems, alone_warnings
-from .observed import Observed
-from .preflight import Findings, Intended, preflight
+from .abandonment import irreversible_changes
+from .alone import partial_deployment_problems, partial_deployment_warnings
+from .observed import ObservedState
+from .preflight import IntendedChanges, PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes
-from .wave_rehearsal import ComponentRehearsal, Scene
+from .wave_rehearsal import ComponentRehearsal, RehearsalContext
 
 
-class Rehearsal:
+class ReleaseRehearsal:
     """One rehearsal.
 
     Args:
@@ -98,12 +98,12 @@ class Rehearsal:
         release: Release,
         request: PlanRequest,
         found: MigrationSet,
-        migrating: Migrating,
-        observed: Observed,
+        migrating: MigrationRunner,
+        observed: ObservedState,
         digest: str,
         *,
-        kept: Mapping[str, Inventory] | None = None,
-        after: Rehearsal | None = None,
+        skip: Mapping[str, Inventory] | None = None,
+        after: ReleaseRehearsal | None = None,
     ) -> None:
         self._cluster = cluster
         self._overlay: DryRunCluster = after._overlay if after else DryRunCluster(cluster)
@@ -111,7 +111,7 @@ class Rehearsal:
         self._request = request
         self._found = found
         self._digest = digest
-        self._desired = desired_of(release, scope_of(self._overlay), kept)
+        self._desired = desired_release(release, scope_of(self._overlay), skip)
         self._migrating = migrating.over(self._desired.components, release)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
         refused = list(observed.refused)
@@ -130,9 +130,9 @@ class Rehearsal:
             self._blockers,
         )
         self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
-        self._overlay.do_without(self._webhooks.is_ours)
+        self._overlay.tolerate_webhooks(self._webhooks.is_own)
         self._brought = _kinds_of(self._desired)
-        scene = Scene(
+        scene = RehearsalContext(
             self._overlay,
             request,
             self._observed,
@@ -141,15 +141,15 @@ class Rehearsal:
             _bringers(self._desired),
             not needs_problems(release.components),
             autoscaled,
-            settled=bool(kept) and not request.policy.takes_from_others,
+            settled=bool(skip) and not request.policy.takes_from_others,
             # Where the release as a whole may not follow, each of its components would say the same.
             may_go_back=request.abandon or version_problem != "",
         )
         self._components = ComponentRehearsal(scene, self._migrations, self._changes, self._blockers)
-        self.left = observed.inventories
+        self.remaining_inventories = observed.inventories
 
     @property
-    def desired(self) -> Desired:
+    def desired(self) -> DesiredRelease:
         """The release as it is to be."""
         return self._desired
 
@@ -193,14 +193,14 @@ class Rehearsal:
                     # Where they block, they need not be warned of.
                     release="" if self._request.strict else release.version,
                 ),
-                *alone_warnings(self._request.alone, installation.version, release.version),
+                *partial_deployment_warnings(self._request.alone, installation.version, release.version),
             ),
             grants=found.grants,
             rights=tuple(sorted(found.rights)),
             alone=self._request.alone,
             stays=self._what_stays(),
             unsettled=self._is_unsettled,
-            settled=self._components.looks_at_changes_alone,
+            settled=self._components.is_limited_to_changes,
         )
 
     @property
@@ -222,20 +222,24 @@ class Rehearsal:
         if not self._components.wide:
             return components
         from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
-            narrow,
+            narrow_definition,
         )
 
         for name, crd in self._components.wide:
-            known = Known(entries_of(self._observed.inventories.get(name)))
+            known = KnownObjects(entries_of(self._observed.inventories.get(name)))
             try:
-                narrow(self._overlay, crd, self._request.policy, Waits(), learn=0, known=known)
+                narrow_definition(
+                    self._overlay, crd, self._request.policy, WaitCallbacks(), learn=0, known=known
+                )
             except ClusterError as error:
                 self._blockers.append(Blocker(name, str(error)))
         # That an object is told in another version is no change of it.
         later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
         return with_later_changes(components, later, self._components.wide[0][0])
 
-    def _preflight(self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]) -> Findings:
+    def _preflight(
+        self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
+    ) -> PreflightResult:
         """Look for what else stands in the way."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
         needed = self._migrations.needed
@@ -243,10 +247,10 @@ class Rehearsal:
         writes = [write for verdict in needed for write in verdict.writes]
         writes += [change for orphan in orphans for change in orphan.changes]
         if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
-            return Findings(())
-        found = preflight(
+            return PreflightResult(())
+        found = run_preflight(
             self._cluster,
-            Intended(
+            IntendedChanges(
                 working,
                 self._changes.met,
                 writes,
@@ -281,7 +285,9 @@ class Rehearsal:
         return [
             *filter(None, (version, server)),
             *needs_problems(self._release.components),
-            *alone_problems(self._release.components, self._request.alone, self._observed.inventories),
+            *partial_deployment_problems(
+                self._release.components, self._request.alone, self._observed.inventories
+            ),
             *self._desired.problems,
             *self._found.problems,
             *self._migrating.problems,
@@ -292,7 +298,7 @@ class Rehearsal:
         if not self._request.strict:
             return []
         version = self._release.version
-        late = overdue(self._migrating.migrations, version)
+        late = overdue_migrations(self._migrating.migrations, version)
         return [
             f"{overdue_warning(one, version)}; it stands in the way by strict (kyma_strict)" for one in late
         ]
@@ -324,7 +330,7 @@ class Rehearsal:
         # Who may not read them lacks a right, which is told with all others.
         with suppress(Forbidden):
             runs = read_runs(self._overlay)
-        return tuple(what_stays(installation, self._observed.inventories, runs))
+        return tuple(irreversible_changes(installation, self._observed.inventories, runs))
 
     def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
         """Rehearse what the run prunes once everything is healthy, and name the components concerned."""
@@ -339,7 +345,7 @@ class Rehearsal:
         for some in plans:
             some[:] = [pruning.of(plan) for plan in some]
         self._blockers += pruning.blockers
-        self.left = pruning.inventories
+        self.remaining_inventories = pruning.inventories
         return tuple(pruning.names)
 
     def _orphans(self) -> list[ComponentPlan]:
@@ -358,26 +364,26 @@ class Rehearsal:
         ]
 
 
-def _refs_of(desired: Desired, inventories: Mapping[str, Inventory]) -> set[Ref]:
+def _refs_of(desired: DesiredRelease, inventories: Mapping[str, Inventory]) -> set[Ref]:
     refs = {ref for component in desired.components.values() for ref in component.refs}
     return refs | {entry.ref for inventory in inventories.values() for entry in inventory.entries}
 
 
-def _bringers(desired: Desired) -> dict[tuple[str, str], str]:
+def _bringers(desired: DesiredRelease) -> dict[tuple[str, str], str]:
     """Which component defines a kind of the release's own (apiVersion, kind), but for what is kept."""
     return {
         kind: component.name
         for component in desired.components.values()
-        if not component.is_kept
+        if not component.is_unchanged
         for kind in defined_kinds(component.objects)
     }
 
 
-def _kinds_of(desired: Desired) -> dict[tuple[str, str], Resource]:
+def _kinds_of(desired: DesiredRelease) -> dict[tuple[str, str], Resource]:
     """The kinds that a release defines itself, by group and kind; those of what is kept are served."""
     return {
         (kind.group, kind.resource.kind): kind.resource
         for component in desired.components.values()
-        if not component.is_kept
+        if not component.is_unchanged
         for kind in defined_kinds(component.objects).values()
     }

@@ -80,7 +80,7 @@ def _found(component: ComponentPlan) -> list[str]:
     if not component.findings:
         return []
     from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-        sentences_of,
+        describe_findings,
     )
 
-    return [f"              drift: {sentence}" for sentence in sentences_of(component.findings)]
+    return [f"              drift: {sentence}" for sentence in describe_findings(component.findings)]

@@ -20,7 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     silent_webhook,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import as_listed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    with_list_entry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
     Blocker,
     ComponentPlan,
@@ -31,15 +33,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
     MigrationRehearsal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import Known
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    AppliedAll,
+    ApplyResult,
     Refusal,
-    Waits,
+    WaitCallbacks,
     apply_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import differing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import (
+    objects_to_apply,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
     RehearsedChanges,
@@ -47,29 +51,29 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehe
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     entries_of,
+    refs_to_check,
     remembered_by,
-    suspects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
-    Held,
-    noted,
+    ForeignFields,
+    InventoryEntry,
+    current_entry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import new_findings
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import unexplained
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 from ..desired.release_versions import is_older
-from .abandonment import going_back
-from .observed import Observed
+from .abandonment import downgrade_problem
+from .observed import ObservedState
 from .release_plan import PlanRequest
 
 
 @dataclass(frozen=True)
-class Scene:
+class RehearsalContext:
     """What all components are rehearsed against.
 
     Attributes:
@@ -88,7 +92,7 @@ class Scene:
 
     overlay: DryRunCluster
     request: PlanRequest
-    observed: Observed
+    observed: ObservedState
     version: str
     digest: str
     brought: Mapping[tuple[str, str], str]
@@ -140,7 +144,7 @@ class ComponentRehearsal:
 
     def __init__(
         self,
-        scene: Scene,
+        scene: RehearsalContext,
         migrations: MigrationRehearsal,
         changes: RehearsedChanges,
         blockers: list[Blocker],
@@ -154,14 +158,14 @@ class ComponentRehearsal:
         self._missed: set[tuple[str, str]] = set() if scene.ordered else set(scene.brought)
 
     @property
-    def looks_at_changes_alone(self) -> bool:
+    def is_limited_to_changes(self) -> bool:
         """Whether of what is upgraded only that is looked at which differs from what was deployed."""
         return self._scene.settled and not self._migrations.needed
 
     def wave(self, wave: Sequence[DesiredComponent]) -> list[ComponentPlan]:
         """Rehearse components that don't need each other; the server is asked about them side by side."""
         begun = self._with_beside([self._begin(component) for component in wave])
-        applied = side_by_side(self._apply, begun)
+        applied = map_in_threads(self._apply, begun)
         applied = [self._with_rest(*both) for both in zip(begun, applied, strict=True)]
         self._missed.update(*map(_refused_kinds, begun, applied))
         changes = self._changes_by_component(begun, applied)
@@ -176,7 +180,7 @@ class ComponentRehearsal:
         migrated = self._migrations.rehearse(component.name, Phase.PRE)
         action, objects = self._what_to_look_at(component, inventory, migrated)
         if action == "downgrade" and inventory and not self._scene.may_go_back:
-            self._blockers.append(Blocker(component.name, going_back(inventory, self._scene.version)))
+            self._blockers.append(Blocker(component.name, downgrade_problem(inventory, self._scene.version)))
         return _Begun(component, inventory, migrated, len(self._blockers) > blockers, action, objects)
 
     def _with_beside(self, wave: Sequence[_Begun]) -> list[_Begun]:
@@ -194,10 +198,10 @@ class ComponentRehearsal:
 
         return [replace(one, beside=beside(one)) for one in wave]
 
-    def _apply(self, begun: _Begun) -> AppliedAll:
+    def _apply(self, begun: _Begun) -> ApplyResult:
         return self._applied(begun, [obj for obj in begun.objects if _kind_of(obj) not in begun.beside])
 
-    def _with_rest(self, begun: _Begun, applied: AppliedAll) -> AppliedAll:
+    def _with_rest(self, begun: _Begun, applied: ApplyResult) -> ApplyResult:
         """Apply what waits for definitions of components beside it, after all else of its wave."""
         if not begun.beside:
             return applied
@@ -206,16 +210,18 @@ class ComponentRehearsal:
             applied, applied=(*applied.applied, *rest.applied), refused=(*applied.refused, *rest.refused)
         )
 
-    def _applied(self, begun: _Begun, objects: Sequence[Object]) -> AppliedAll:
-        known = Known(self._remembered(begun.component), self._scene.autoscaled)
+    def _applied(self, begun: _Begun, objects: Sequence[Object]) -> ApplyResult:
+        known = KnownObjects(self._remembered(begun.component), self._scene.autoscaled)
         policy = self._scene.request.policy
-        return apply_objects(self._scene.overlay, objects, policy, Waits(), known=known, keep_going=True)
+        return apply_objects(
+            self._scene.overlay, objects, policy, WaitCallbacks(), known=known, keep_going=True
+        )
 
-    def _remembered(self, component: DesiredComponent) -> dict[Ref, Entry]:
+    def _remembered(self, component: DesiredComponent) -> dict[Ref, InventoryEntry]:
         return remembered_by(component.name, self._scene.observed.inventories)
 
     def _changes_by_component(
-        self, begun: Sequence[_Begun], applied: Sequence[AppliedAll]
+        self, begun: Sequence[_Begun], applied: Sequence[ApplyResult]
     ) -> dict[str, tuple[ObjectChange, ...]]:
         intents = {ref_of(obj): obj for one in begun for obj in one.objects}
         owners = {ref_of(obj): one.component.name for one in begun for obj in one.objects}
@@ -226,7 +232,7 @@ class ComponentRehearsal:
             found.setdefault(owners.get(change.ref, begun[-1].component.name), []).append(change)
         return {name: tuple(changes) for name, changes in found.items()}
 
-    def _end(self, begun: _Begun, applied: AppliedAll, changes: tuple[ObjectChange, ...]) -> ComponentPlan:
+    def _end(self, begun: _Begun, applied: ApplyResult, changes: tuple[ObjectChange, ...]) -> ComponentPlan:
         component, inventory, action = begun.component, begun.inventory, begun.action
         # What a migration would have made way for is refused only as that one can't run: to advise a deletion
         # would be wrong.
@@ -243,7 +249,7 @@ class ComponentRehearsal:
             action = "unchanged"
         if action == "unchanged" and migrated:
             action = "migrate"
-        findings = news(applied.findings, self._remembered(component))
+        findings = new_findings(applied.findings, self._remembered(component))
         if action == "drifted":
             for change in changes:
                 findings += unexplained(change.ref, change.fields or ("",), findings)
@@ -258,7 +264,9 @@ class ComponentRehearsal:
             digest=component.digest if action in NEW_CONTENT else "",
             component_version=component.entry.version or "",
             findings=tuple(findings),
-            noted=self._noted(entries_of(inventory), applied.held) if action == "unchanged" else (),
+            observed_entries=self._noted(entries_of(inventory), applied.foreign_fields)
+            if action == "unchanged"
+            else (),
             listed=component.entry if action == "unchanged" and _is_outdated(inventory, component) else None,
         )
 
@@ -277,10 +285,16 @@ class ComponentRehearsal:
             advice = ", and is none of components (kyma_components)"
         return replace(told, message=f"{told.message}; component {bringer} brings its definition{advice}")
 
-    def _noted(self, entries: Mapping[Ref, Entry], held: Mapping[Ref, Held]) -> tuple[Entry, ...]:
+    def _noted(
+        self, entries: Mapping[Ref, InventoryEntry], held: Mapping[Ref, ForeignFields]
+    ) -> tuple[InventoryEntry, ...]:
         """What was looked at closely and is as it is to be, so that it need not be looked at again."""
         live = self._scene.observed.live
-        now = [noted(entries[ref], live[ref], held[ref]) for ref in held if ref in entries and ref in live]
+        now = [
+            current_entry(entries[ref], live[ref], held[ref])
+            for ref in held
+            if ref in entries and ref in live
+        ]
         return tuple(entry for entry in now if entry != entries[entry.ref])
 
     def _what_to_look_at(
@@ -296,9 +310,9 @@ class ComponentRehearsal:
         # run is open, or has failed, only the inventory tells which release that is.
         same_release = self._scene.digest in (inventory.release, self._scene.observed.installation.digest)
         if inventory.digest != component.digest and not same_release:
-            if self.looks_at_changes_alone:
+            if self.is_limited_to_changes:
                 moved = self._moved(inventory)
-                return "upgrade", differing(self._scene.overlay, inventory, component.objects, moved)
+                return "upgrade", objects_to_apply(self._scene.overlay, inventory, component.objects, moved)
             return "upgrade", component.objects
         if migrated:
             return "migrate", component.objects
@@ -308,14 +322,14 @@ class ComponentRehearsal:
 
     def _moved(self, inventory: Inventory) -> frozenset[Ref]:
         """What others have written since it was deployed."""
-        return suspects(inventory, self._scene.observed.live, self._scene.request.policy)
+        return refs_to_check(inventory, self._scene.observed.live, self._scene.request.policy)
 
 
 def _kind_of(obj: Object) -> tuple[str, str]:
     return obj["apiVersion"], obj["kind"]
 
 
-def _refused_kinds(begun: _Begun, applied: AppliedAll) -> set[tuple[str, str]]:
+def _refused_kinds(begun: _Begun, applied: ApplyResult) -> set[tuple[str, str]]:
     """What the definitions that were refused would have made the cluster serve."""
     refused = {one.ref for one in applied.refused}
     return set(defined_kinds(obj for obj in begun.objects if ref_of(obj) in refused)) if refused else set()
@@ -332,7 +346,7 @@ def _beside_warnings(begun: _Begun) -> list[str]:
 
 def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:
     """Whether the component list says something else of a component than when it was deployed."""
-    return inventory is not None and as_listed(inventory, component.entry) != inventory
+    return inventory is not None and with_list_entry(inventory, component.entry) != inventory
 
 
 def _blocker(component: str, refusal: Refusal) -> Blocker:

@@ -12,44 +12,49 @@ from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import AS_DEPLOYED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import record_observations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import foretold_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import (
+    predicted_verdicts,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    end_cancelled,
-    end_forerunner,
+    end_cancelled_run,
+    end_previous_run,
     signalled,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import PRUNE, global_phase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    bring_definitions,
     definitions_hash,
+    install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     Installation,
     basis_in,
     read_installation,
-    versions_of,
+    records_version,
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
-    read_versions,
+    read_record_versions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp, who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    current_user,
+    timestamp,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     create_run,
     new_run_name,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
-def started(task: Task) -> Result:
+def start_run(task: Task) -> Result:
     """Get the lease, and record the run, if all is as the plan saw it.
 
     Raises:
@@ -74,18 +79,20 @@ def started(task: Task) -> Result:
             )
         return _outdated(task)
     name = new_run_name()
-    won = working.acquire(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
+    won = working.acquire_lease(
+        task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before
+    )
     try:
         if not won.is_first:
             # What the plan saw may have been in the middle of a change.
-            working.give_up(task, won)
+            working.release_acquired_lease(task, won)
             return _outdated(task, waited=True)
-        with working.working(task, won) as working_task:
+        with working.hold_lease(task, won) as working_task:
             _record_begin(working_task, name, seen, working.lease_record(won))
     except BaseException:
-        working.give_up(task, won)
+        working.release_acquired_lease(task, won)
         raise
-    if told := working.told_of(won.fence):
+    if told := working.fence_warning(won.fence):
         task.progress("run", "advisory", told)
     return {"changed": True, "run": name, "outdated": False, "advisory": told}
 
@@ -93,7 +100,7 @@ def started(task: Task) -> Result:
 def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) -> None:
     plan: Mapping[str, Any] = task.params["plan"]
     before = seen.installation
-    bring_definitions(task.cluster, before)
+    install_definitions(task.cluster, before)
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = {
         "action": DEPLOY,
@@ -101,7 +108,7 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         "previous": before.version,
         "profile": plan["profile"],
         "digest": plan["digest"],
-        "startedBy": who(),
+        "startedBy": current_user(),
         "clock": time.monotonic(),
         "startedAt": timestamp(),
         "deadline": task.params["deadline"],
@@ -111,7 +118,7 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
-        "migrations": foretold_of(plan["migrations"]),
+        "migrations": predicted_verdicts(plan["migrations"]),
         "lease": lease,
     }
     if "code" in plan:
@@ -138,11 +145,11 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         seen=before,
     )
     create_run(task.cluster, name, spec)
-    end_forerunner(task.cluster, before.last_run, name)
+    end_previous_run(task.cluster, before.last_run, name)
     if plan.get("noted"):
-        note_what_was_seen(task.cluster, plan, read_inventories(task.cluster))
+        record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
-        end_cancelled(task.cluster, name, signalled(spec["startedBy"]))
+        end_cancelled_run(task.cluster, name, signalled(spec["startedBy"]))
 
 
 def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -165,16 +172,16 @@ class _Seen(NamedTuple):
 
     installation: Installation
     versions: str
-    before: working.Before
+    before: working.LeaseState
 
 
 def _look(task: Task) -> _Seen:
-    before, installation, parts = all_at_once(
-        lambda: working.look_before(task),
+    before, installation, parts = call_in_threads(
+        lambda: working.read_lease_state(task),
         lambda: read_installation(task.cluster),
-        lambda: read_versions(task.cluster),
+        lambda: read_record_versions(task.cluster),
     )
-    return _Seen(installation, versions_of(installation, parts), before)
+    return _Seen(installation, records_version(installation, parts), before)
 
 
 def _is_as_planned(task: Task, seen: _Seen) -> bool:

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE,
+    NAMESPACE_KIND,
     Kind,
     defined_kinds,
-    is_a,
+    is_of_kind,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
+    ComponentContext,
     ComponentWork,
-    Workplace,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    Migrating,
+    MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
@@ -32,15 +32,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import sentences_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    describe_findings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    CancellationCheck,
     Grace,
-    Stopping,
-    end_if_stopped,
+    end_if_cancelled,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import at_work
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     NOT_STARTED,
@@ -59,18 +61,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
-    note,
     read_run,
+    update_run_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import all_at_once, side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads, map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
-from ..desired.desired_release import Desired, desired_of
+from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.head_start import HeadStart
 from ..desired.unchanged import read_release
 from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
-from ..plan.binding import hold_to_plan, hold_to_planned_code
+from ..plan.binding import require_planned_code, require_planned_release
 
 
 class _Known(NamedTuple):
@@ -96,27 +98,27 @@ class _Deployment:
         self._record = record
         self._spec: Mapping[str, Any] = self._record.get("spec") or {}
         self._status: Mapping[str, Any] = self._record.get("status") or {}
-        self._stopping = Stopping(replace(task, progress=reminder), self._record)
+        self._stopping = CancellationCheck(replace(task, progress=reminder), self._record)
         self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
         release, kept = read_release(task.materials, known.inventories)
-        self._desired = desired_of(release, scope_of(task.cluster), kept)
+        self._desired = desired_release(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        migrating = Migrating.usable(task).as_planned(self._record)
+        migrating = MigrationRunner.usable(task).bound_to_plan(self._record)
         journal = journal_of(task.cluster, self._record)
         migrating = migrating.over(self._desired.components, release).journaled(journal)
         if self._run:
-            migrating = migrating.noted(task.cluster, self._record)
+            migrating = migrating.with_intent_records(task.cluster, self._record)
         elif task.tenure:
             migrating = migrating.leased(task.tenure)
         self._migrating = migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
-        self._place = Workplace(
+        self._place = ComponentContext(
             cluster=task.cluster,
             policy=policy_of(params),
             migrate=self._migrating.run,
             progress=reminder,
-            remind=reminder.say_instead,
+            remind=reminder.replace_detail,
             cancelled=self._migrating.cancelled,
             out_of_grace=Grace(self._migrating.cancelled, params["grace"]),
             timeout=float(params["timeout"]),
@@ -148,7 +150,7 @@ class _Deployment:
     def _namespaces(self) -> frozenset[str]:
         """The namespaces that the release brings."""
         refs = (ref for component in self._desired.components.values() for ref in component.refs)
-        return frozenset(ref.name for ref in refs if is_a(ref, NAMESPACE))
+        return frozenset(ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND))
 
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and tell of those that may not."""
@@ -174,7 +176,7 @@ class _Deployment:
     @property
     def cancelled_by(self) -> str:
         """Who or what has cancelled the deployment, with the reason; mostly empty."""
-        return "; ".join(self._migrating.cancel_reasons) or self._stopping.why()
+        return "; ".join(self._migrating.cancel_reasons) or self._stopping.reason()
 
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
@@ -183,14 +185,14 @@ class _Deployment:
         for wave in waves:
             workers = int(self._task.params["workers"])
             self._head_start = HeadStart(with_head_start(wave, objects))
-            for outcome in side_by_side(self._one, longest_first(wave, objects), workers):
+            for outcome in map_in_threads(self._one, longest_first(wave, objects), workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:
             # A phase may take several tasks: those before this one have noted their share.
             seconds = self._phase(phase).get("seconds", 0.0) + time.monotonic() - started
             state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
-            note(
+            update_run_status(
                 self._task.cluster,
                 self._run,
                 {"phases": {phase: {"state": state, "seconds": round(seconds, 3)}}},
@@ -221,7 +223,7 @@ class _Deployment:
             self._outcomes[name] = ended
             told = ended.as_result()
             kept = {key: told[key] for key in ("state", "error", "phases")}
-            note(self._task.cluster, self._run, {"components": {name: kept}})
+            update_run_status(self._task.cluster, self._run, {"components": {name: kept}})
 
     def _one(self, name: str) -> ComponentOutcome:
         self._head_start.wait(name)
@@ -267,7 +269,7 @@ class _Deployment:
             return "the global migrations before it did not come to their end"
         return ""
 
-    def _refuse_bad_names(self, desired: Desired) -> None:
+    def _refuse_bad_names(self, desired: DesiredRelease) -> None:
         unknown = [name for name in self._names if name not in desired.components]
         problems = [f"the release has no component {name}" for name in unknown]
         problems += [*desired.problems, *needs_problems([c.entry for c in desired.components.values()])]
@@ -290,30 +292,36 @@ class _Deployment:
         if self._migrating.cancel_reasons:
             self._cancelled_at = self._cancelled_at or timestamp()
             status |= {"cancelled": self.cancelled_by, "cancelledAt": self._cancelled_at}
-        note(self._task.cluster, self._run, status, among=self._migrating.told_in(self._record))
+        update_run_status(
+            self._task.cluster, self._run, status, among=self._migrating.entry_count(self._record)
+        )
 
 
 def deployed(task: Task) -> Result:
     run = task.params["run"]
     if not run:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            with_own_lease,
+            run_with_own_lease,
         )
 
         name = f"component-{new_run_name()}"
-        return with_own_lease(task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased)))
+        return run_with_own_lease(
+            task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased))
+        )
     # The fingerprint, which is asked for from here on, is read just as long.
-    record, known, _fingerprint = all_at_once(
+    record, known, _fingerprint = call_in_threads(
         lambda: read_run(task.cluster, run), lambda: _known(task), task.materials.fingerprint
     )
-    hold_to_plan(task, record)
-    hold_to_planned_code(task, record)
-    with at_work(task, record) as working_task:
+    require_planned_release(task, record)
+    require_planned_code(task, record)
+    with run_under_lease(task, record) as working_task:
         return _deployed_under_lease(working_task, record, known)
 
 
 def _known(task: Task) -> _Known:
-    return _Known(*all_at_once(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster)))
+    return _Known(
+        *call_in_threads(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster))
+    )
 
 
 def _deployed_under_lease(task: Task, record: Mapping[str, Any], known: _Known) -> Result:
@@ -321,7 +329,7 @@ def _deployed_under_lease(task: Task, record: Mapping[str, Any], known: _Known) 
         deployment = _Deployment(task, record, known, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
-        warnings = end_if_stopped(task, task.params["run"] or "", cancelled_by)
+        warnings = end_if_cancelled(task, task.params["run"] or "", cancelled_by)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
@@ -343,7 +351,7 @@ def _warnings(outcomes: list[ComponentOutcome], *, planned: bool) -> list[str]:
     return [
         f"{outcome.name}: {warning}"
         for outcome in outcomes
-        for warning in (*outcome.warnings, *([] if planned else sentences_of(outcome.findings)))
+        for warning in (*outcome.warnings, *([] if planned else describe_findings(outcome.findings)))
     ]
 
 

@@ -12,13 +12,15 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refreshed
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    refreshed_inventory,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
     read_metadata,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     LONGEST_MESSAGE,
-    end_others,
+    end_other_runs,
     seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
@@ -28,7 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     FAILED,
     SUCCEEDED,
     durations_of,
-    shortcomings,
+    run_problems,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     Installation,
@@ -40,14 +42,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUNNING, note, read_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    RUNNING,
+    read_run,
+    update_run_status,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 JUST_NOW = 1.0
 """Seconds for which a component that was watched to its end need not be looked at once more."""
 
 
-def finished(task: Task) -> Result:
+def end_run(task: Task) -> Result:
     """End the record of a run, and give its lease back; what has ended stays as it is.
 
     Raises:
@@ -58,9 +64,9 @@ def finished(task: Task) -> Result:
         # By the work itself, or by somebody else: then it need not have the lease any more.
         result = _record_end(task, record)
     else:
-        with working.at_work(task, record) as working_task:
+        with working.run_under_lease(task, record) as working_task:
             result = _record_end(working_task, record)
-    working.give_back(task.cluster, record)
+    working.release_lease(task.cluster, record)
     return result
 
 
@@ -68,7 +74,7 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
     """End the record of a run; one that has ended stays as it is."""
     cluster, name = task.cluster, task.params["run"]
     spec, status = record["spec"], record.get("status") or {}
-    failures = shortcomings(record)
+    failures = run_problems(record)
     ended_before = status.get("state", RUNNING) != RUNNING
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
@@ -78,11 +84,11 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
         done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
         # First the record: killed after it, the next run has little to do. Killed after the installation,
         # there would be nothing to do, and so no run that ends this one's record.
-        note(cluster, name, done)
+        update_run_status(cluster, name, done)
         if not failures:
             before = read_installation(cluster)
             write_installation(cluster, _installation_after(before, name, spec), seen=before)
-        end_others(cluster, name)
+        end_other_runs(cluster, name)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {
@@ -149,5 +155,5 @@ def _note_as_they_are_now(cluster: Cluster, components: Sequence[str], interacti
     """Look at components once more: controllers have written to their objects since these were applied."""
     inventories = list(read_inventories(cluster, components).values()) if components else []
     live = read_metadata(cluster, inventories)
-    fresh = [(before, refreshed(before, live, interactive)) for before in inventories]
-    side_by_side(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])
+    fresh = [(before, refreshed_inventory(before, live, interactive)) for before in inventories]
+    map_in_threads(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])

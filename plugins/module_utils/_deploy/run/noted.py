@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import record_observations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    bring_definitions,
+    install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     basis_in,
@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 
 
-def noted(task: Task) -> Result:
+def record_plan_observations(task: Task) -> Result:
     """Write the inventories anew. No object changes, and nothing is left to do: so this is no change."""
     plan: Mapping[str, Any] = task.params["plan"]
     installation = read_installation(task.cluster)
@@ -30,6 +30,6 @@ def noted(task: Task) -> Result:
             "changed": False,
             "msg": "another deployment has begun since the plan was made",
         }
-    bring_definitions(task.cluster, installation)
-    count = note_what_was_seen(task.cluster, plan, inventories)
+    install_definitions(task.cluster, installation)
+    count = record_observations(task.cluster, plan, inventories)
     return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}

@@ -15,13 +15,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
     is_protected,
-    no_longer_wanted,
+    obsolete_entries,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import Inhabitants
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+    ContainedObjects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     ROUNDS,
     Removal,
@@ -29,21 +33,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     Terms,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    CancellationCheck,
     Grace,
-    Stopping,
-    end_if_stopped,
+    end_if_cancelled,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import at_work
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     PRUNE,
     SUCCEEDED,
     ComponentOutcome,
     duration_of,
-    outcome_of,
-    shortcomings,
-    teller,
+    removal_outcome,
+    removal_reporter,
+    run_problems,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     delete_inventory,
@@ -52,34 +56,34 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
-    note,
     read_run,
+    update_run_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from ..desired.desired_release import desired_of
+from ..desired.desired_release import desired_release
 from ..desired.unchanged import read_release
-from ..plan.binding import hold_to_plan
+from ..plan.binding import require_planned_release
 
 
-def pruned(task: Task) -> Result:
+def prune_components(task: Task) -> Result:
     """Prune some components; as part of a run only where all before has succeeded."""
     if not task.params["run"]:
         name = f"prune-{new_run_name()}"
-        return with_own_lease(task, name, lambda leased: _pruned(leased, {}))
+        return run_with_own_lease(task, name, lambda leased: _pruned(leased, {}))
     record = read_run(task.cluster, task.params["run"])
-    hold_to_plan(task, record)
-    with at_work(task, record) as working_task:
+    require_planned_release(task, record)
+    with run_under_lease(task, record) as working_task:
         return _pruned(working_task, record)
 
 
 def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
     run: str = task.params["run"] or ""
-    stopping = Stopping(task, record)
-    why_not = _why_not(record) or stopping.why()
+    stopping = CancellationCheck(task, record)
+    why_not = _why_not(record) or stopping.reason()
     if why_not:
-        warnings = end_if_stopped(task, run, stopping.why())
+        warnings = end_if_cancelled(task, run, stopping.reason())
         return {
             "changed": False,
             "components": [],
@@ -95,7 +99,7 @@ def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     if run:
         _note(task, outcomes, time.monotonic() - started)
-    not_ended = end_if_stopped(task, run, stopping.why())
+    not_ended = end_if_cancelled(task, run, stopping.reason())
     result: Result = {
         "changed": any(outcome.deleted for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
@@ -116,7 +120,7 @@ def _why_not(record: Mapping[str, Any]) -> str:
     """Why a run may not prune; empty where it may."""
     if not record:
         return ""
-    failures = shortcomings(record, before=PRUNE)
+    failures = run_problems(record, before=PRUNE)
     return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
 
 
@@ -130,24 +134,24 @@ class _Pruning:
         self._inventories = read_inventories(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
-        desired = desired_of(release, scope_of(task.cluster), kept)
+        desired = desired_release(release, scope_of(task.cluster), kept)
         self._in_release = desired.components.keys()
         wanted = {ref for component in desired.components.values() for ref in component.refs}
-        self._dropped = no_longer_wanted(self._inventories.values(), wanted, params["names"])
+        self._dropped = obsolete_entries(self._inventories.values(), wanted, params["names"])
         self._names = [name for name in params["names"] if name in self._inventories]
         self._going = {name: RemovalInRounds(self._allowed_of(name)) for name in self._names}
         self._terms = Terms(
             task.cluster,
             deadline=time.monotonic() + float(params["timeout"]),
             cancelled=task.cancelled,
-            spare=Inhabitants(task.cluster, lambda ref: str(ref) in self._allowed).spare,
+            retain=ContainedObjects(task.cluster, lambda ref: str(ref) in self._allowed).retain,
             watcher=Watcher(task.cluster),
         )
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
         for turn in range(ROUNDS):
-            side_by_side(partial(self._prune, turn), self._names, int(self._task.params["workers"]))
+            map_in_threads(partial(self._prune, turn), self._names, int(self._task.params["workers"]))
         return list(map(self._end, self._names))
 
     def _prune(self, turn: int, name: str) -> None:
@@ -160,15 +164,15 @@ class _Pruning:
             going.fail(error, turn)
 
     def _terms_of(self, name: str) -> Terms:
-        return replace(self._terms, on_change=teller(self._task.progress, name, "pruning"))
+        return replace(self._terms, on_change=removal_reporter(self._task.progress, name, "pruning"))
 
-    def _allowed_of(self, name: str) -> list[Entry]:
+    def _allowed_of(self, name: str) -> list[InventoryEntry]:
         return [one for one in self._dropped.get(name, ()) if not is_protected(one.ref, self._allowed)]
 
     def _end(self, name: str) -> ComponentOutcome:
         going = self._going[name]
         self._forget(self._inventories[name], going.removal)
-        outcome = outcome_of(name, going.removal, going.seconds)
+        outcome = removal_outcome(name, going.removal, going.seconds)
         told = outcome.error or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
         return outcome
@@ -181,8 +185,8 @@ class _Pruning:
         taken = [entry for one in others for entry in one.entries if not entry.dropped]
         refs, uids = {entry.ref for entry in taken}, {entry.uid for entry in taken if entry.uid}
 
-        def stays(entry: Entry) -> bool:
-            if entry.ref in removal.forgotten:
+        def stays(entry: InventoryEntry) -> bool:
+            if entry.ref in removal.refs_to_drop:
                 return False
             if entry.ref in dropped or not (whole or entry.dropped):
                 return True
@@ -208,7 +212,7 @@ def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> N
     }
     phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
     among = len({**known, **components}) + len(status.get("migrations") or {})
-    note(task.cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
+    update_run_status(task.cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
 
 def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     PatchRefused,
-    json_patched,
+    apply_json_patch,
+    apply_merge_patch,
     merge_patch_between,
-    merge_patched,
 )
 
 
@@ -26,7 +26,7 @@ def with_name(obj: Object) -> Object:
     return {**obj, "metadata": {**meta, "name": f"{meta.get('generateName', '')}{secrets.token_hex(3)}"}}
 
 
-def bound_to(content: Mapping[str, Any], before: Object | None) -> dict[str, Any]:
+def with_preconditions(content: Mapping[str, Any], before: Object | None) -> dict[str, Any]:
     """An intent or a merge patch that only holds for an object as it was seen, as far as that is known.
 
     With a resourceVersion alone a server would make an object that is gone by now anew.
@@ -49,31 +49,35 @@ def as_merge_patch(
     if before is None:
         return None
     try:
-        return merge_patch_between(before, json_patched(before, operations)) or None
+        return merge_patch_between(before, apply_json_patch(before, operations)) or None
     except PatchRefused:
         return None
 
 
-def version_of(obj: Object | None) -> str:
+def resource_version_of(obj: Object | None) -> str:
     """The resourceVersion of an object, or empty."""
     return str(obj["metadata"].get("resourceVersion", "")) if obj is not None else ""
 
 
-def overlaid_with(before: Object, intent: Mapping[str, Any]) -> Object:
+def expected_after_apply(before: Object, intent: Mapping[str, Any]) -> Object:
     """What an apply is meant to make of an object, near enough for one whose answer never came."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import merged
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import (
+        merge_intent,
+    )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, built_in_kinds
 
     kind: Kind | None = built_in_kinds().get((before["apiVersion"], before["kind"]))
-    return merged(before, dict(intent), shapes_of(kind) if kind else lambda _names: None)
+    return merge_intent(before, dict(intent), shapes_of(kind) if kind else lambda _names: None)
 
 
-def patched_by(before: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Object:
+def expected_after_patch(before: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Object:
     """What a merge patch or a JSON patch makes of an object."""
     try:
         patched: Object = (
-            merge_patched(before, patch) if isinstance(patch, Mapping) else json_patched(before, patch)
+            apply_merge_patch(before, patch)
+            if isinstance(patch, Mapping)
+            else apply_json_patch(before, patch)
         )
     except PatchRefused:
         # The server says so in its own words.
@@ -83,4 +87,4 @@ def patched_by(before: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, 
 
 def is_same_version(before: Object, after: Object | None) -> bool:
     """Whether a write has changed nothing."""
-    return after is not None and version_of(before) == version_of(after)
+    return after is not None and resource_version_of(before) == resource_version_of(after)

@@ -47,7 +47,7 @@ class JournalEntry:
     ref: Ref
     before: Object | None
     after: Object | None
-    settled: bool = False
+    is_settled: bool = False
     sequence: int = 0
     at: str = ""
     by: str = ""
@@ -66,7 +66,7 @@ class Journal(ABC):
     """Where entries are kept. All methods may be called from several threads at once."""
 
     @abstractmethod
-    def intend(self, entry: JournalEntry) -> JournalEntry:
+    def record_intent(self, entry: JournalEntry) -> JournalEntry:
         """Keep what is about to be written; answers with the entry as it is kept.
 
         Raises:
@@ -74,11 +74,11 @@ class Journal(ABC):
         """
 
     @abstractmethod
-    def settle(self, entry: JournalEntry) -> None:
+    def record_result(self, entry: JournalEntry) -> None:
         """Keep what a write has made of the object."""
 
     @abstractmethod
-    def withdraw(self, entry: JournalEntry) -> None:
+    def discard_intent(self, entry: JournalEntry) -> None:
         """Forget a write that has changed nothing."""
 
 
@@ -99,17 +99,17 @@ class JournalInMemory(Journal):
         with self._lock:
             return list(self._kept.values())
 
-    def intend(self, entry: JournalEntry) -> JournalEntry:
+    def record_intent(self, entry: JournalEntry) -> JournalEntry:
         """See Journal."""
         with self._lock:
             self._kept[entry.sequence] = entry
         return entry
 
-    def settle(self, entry: JournalEntry) -> None:
+    def record_result(self, entry: JournalEntry) -> None:
         """See Journal."""
-        self.intend(entry)
+        self.record_intent(entry)
 
-    def withdraw(self, entry: JournalEntry) -> None:
+    def discard_intent(self, entry: JournalEntry) -> None:
         """See Journal."""
         with self._lock:
             self._kept.pop(entry.sequence, None)
@@ -131,7 +131,7 @@ class _Sequence:
 _SEQUENCE = _Sequence()
 
 
-def begun(entry: JournalEntry) -> JournalEntry:
+def with_sequence(entry: JournalEntry) -> JournalEntry:
     """The entry with its number and its moment."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return replace(entry, sequence=_SEQUENCE.next(), at=now)

@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ClusterError,
@@ -32,14 +32,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper im
 
 from .intended_writes import (
     as_merge_patch,
-    bound_to,
+    expected_after_apply,
+    expected_after_patch,
     is_same_version,
-    overlaid_with,
-    patched_by,
-    version_of,
+    resource_version_of,
     with_name,
+    with_preconditions,
 )
-from .journal_entry import STATUS, Journal, JournalEntry, begun
+from .journal_entry import STATUS, Journal, JournalEntry, with_sequence
 
 TRIES = 10
 """How often a write is tried where others write the same object between the look at it and the write."""
@@ -101,8 +101,8 @@ class JournalingCluster(ClusterWrapper):
             return self._inner.apply(obj, force=force, dry_run=True)
         return self._changed(
             self._entry("apply", obj["apiVersion"], obj["kind"], obj["metadata"]),
-            foretell=lambda before: overlaid_with(before, obj) if before else copied(obj),
-            write=lambda before: self._inner.apply(bound_to(obj, before), force=force),
+            foretell=lambda before: expected_after_apply(before, obj) if before else deep_copy(obj),
+            write=lambda before: self._inner.apply(with_preconditions(obj, before), force=force),
         )
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
@@ -112,7 +112,7 @@ class JournalingCluster(ClusterWrapper):
         named = with_name(obj)
         return self._changed(
             self._entry("create", obj["apiVersion"], obj["kind"], named["metadata"]),
-            foretell=lambda _before: copied(named),
+            foretell=lambda _before: deep_copy(named),
             write=lambda _before: self._inner.create(named),
         )
 
@@ -133,9 +133,9 @@ class JournalingCluster(ClusterWrapper):
             if isinstance(patch, Mapping):
                 merge: Mapping[str, Any] | None = patch
             else:
-                told = subresource in _OF_THE_OBJECT and version_of(before)
+                told = subresource in _OF_THE_OBJECT and resource_version_of(before)
                 merge = as_merge_patch(patch, before) if told else None
-            bound = patch if merge is None else bound_to(merge, before)
+            bound = patch if merge is None else with_preconditions(merge, before)
             return self._inner.patch(
                 api_version, kind, name, namespace, bound, subresource=subresource, dry_run=not kept
             )
@@ -145,7 +145,7 @@ class JournalingCluster(ClusterWrapper):
         entry = self._entry("patch", api_version, kind, {"name": name, "namespace": namespace})
         return self._changed(
             replace(entry, subresource=subresource),
-            foretell=lambda before: patched_by(before, patch) if before else None,
+            foretell=lambda before: expected_after_patch(before, patch) if before else None,
             write=write,
             rehearse=lambda: write(None, kept=False),
         )
@@ -182,9 +182,9 @@ class JournalingCluster(ClusterWrapper):
     def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
         """See Cluster. Of a command only the pod is journaled: its words may be secrets."""
         entry = self._entry("exec", "v1", "Pod", {"name": name, "namespace": namespace})
-        entry = self._journal.intend(begun(entry))
+        entry = self._journal.record_intent(with_sequence(entry))
         answer = self._inner.exec(name, namespace, command, **how)
-        self._settle(replace(entry, settled=True))
+        self._settle(replace(entry, is_settled=True))
         return answer
 
     def _entry(self, verb: str, api_version: str, kind: str, meta: Mapping[str, Any]) -> JournalEntry:
@@ -206,7 +206,7 @@ class JournalingCluster(ClusterWrapper):
             if entry.subresource in _OF_THE_OBJECT:
                 return answer
             live = self._read(entry)
-            if live is None or version_of(live) == version_of(answer):
+            if live is None or resource_version_of(live) == resource_version_of(answer):
                 return live or before
             # A controller was quicker than this look, and what it has written must not be taken for ours.
             return _unversioned(foretell(before))
@@ -233,8 +233,8 @@ class JournalingCluster(ClusterWrapper):
             if before is not None and entry.verb == "create":
                 # It can't be created: as above.
                 return write(None)
-            kept = self._journal.intend(
-                replace(begun(entry), before=_kept(before), after=_kept(foretell(before)))
+            kept = self._journal.record_intent(
+                replace(with_sequence(entry), before=_kept(before), after=_kept(foretell(before)))
             )
             # Where others never stop, the migration must not fail for it: the look was just now.
             bound = attempt < TRIES
@@ -253,7 +253,7 @@ class JournalingCluster(ClusterWrapper):
             # A deletion says so where somebody else was quicker.
             changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
             if changed:
-                self._settle(replace(kept, after=_kept(after), settled=True))
+                self._settle(replace(kept, after=_kept(after), is_settled=True))
             else:
                 self._withdraw(kept)
             return answer
@@ -265,16 +265,16 @@ class JournalingCluster(ClusterWrapper):
 
     def _has_moved(self, entry: JournalEntry, before: Object | None) -> bool:
         now = self._read(entry)
-        return version_of(now) != version_of(before)
+        return resource_version_of(now) != resource_version_of(before)
 
     def _settle(self, entry: JournalEntry) -> None:
         # The intent is kept, and is enough: a migration must not fail after what it did has succeeded.
         with suppress(ClusterError):
-            self._journal.settle(entry)
+            self._journal.record_result(entry)
 
     def _withdraw(self, entry: JournalEntry) -> None:
         with suppress(ClusterError):
-            self._journal.withdraw(entry)
+            self._journal.discard_intent(entry)
 
 
 def _without(obj: Object, *names: str) -> Object:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
 
 JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",
@@ -26,7 +26,9 @@ BINDING = (
 """Annotations by which a claim belongs to a volume that may be gone."""
 
 
-def as_new(api_version: str, ref: Ref, content: Mapping[str, Any]) -> tuple[Object, tuple[str, ...]]:
+def object_to_recreate(
+    api_version: str, ref: Ref, content: Mapping[str, Any]
+) -> tuple[Object, tuple[str, ...]]:
     """An object to create, and what is lost of it, in words.
 
     Args:
@@ -34,7 +36,7 @@ def as_new(api_version: str, ref: Ref, content: Mapping[str, Any]) -> tuple[Obje
         ref: what names it.
         content: what it was, without what named it.
     """
-    obj: Object = {"apiVersion": api_version, "kind": ref.kind, **copied(dict(content))}
+    obj: Object = {"apiVersion": api_version, "kind": ref.kind, **deep_copy(dict(content))}
     place = {"namespace": ref.namespace} if ref.namespace else {}
     obj["metadata"] = {**(obj.get("metadata") or {}), "name": ref.name, **place}
     obj.pop("status", None)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     ITEM,
     Field,
@@ -24,11 +24,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.fie
     values_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import IDENTITY
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
+    SERVER_METADATA,
+)
 
 from .journal_entry import STATUS, JournalEntry
 
-_NOT_WRITTEN = frozenset({*IDENTITY, "selfLink"})
+_NOT_WRITTEN = frozenset({*SERVER_METADATA, "selfLink"})
 """Of an object's metadata, what nobody writes; ``selfLink`` is what old servers kept."""
 
 CONTROLLERS_OWN = (
@@ -42,39 +44,39 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True)
-class State:
+class ObjectState:
     """An object as it is, or as it is to be.
 
     Attributes:
         content: what can be written of it; None where there is no such object.
         uid: which object of this name it is.
-        made_anew: whether it has to be created, as it went.
+        recreated: whether it has to be created, as it went.
         makers: by which field manager it was made, as far as its ``managedFields`` tell.
     """
 
     content: Object | None
     uid: str = ""
-    made_anew: bool = False
+    recreated: bool = False
     makers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class Restored:
+class RevertResult:
     """What comes of taking one write back.
 
     Attributes:
         state: the object after it.
         fields: paths of what went back.
         kept: paths of what has changed since the write, and stays.
-        as_was: paths of what is as it was before the write anyhow.
+        already_reverted: paths of what is as it was before the write anyhow.
         whole: whether the object as a whole is as it was before the write anyhow.
         reason: why nothing of it could be taken back, or empty.
     """
 
-    state: State
+    state: ObjectState
     fields: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    as_was: tuple[str, ...] = ()
+    already_reverted: tuple[str, ...] = ()
     whole: bool = False
     reason: str = ""
 
@@ -84,22 +86,24 @@ class Restored:
         return not (self.kept or self.reason)
 
 
-def state_of(obj: Object | None, *, status: bool = False) -> State:
+def object_state(obj: Object | None, *, status: bool = False) -> ObjectState:
     """An object as a state; its status belongs to it only if that was written."""
     if obj is None:
-        return State(None)
-    return State(content_of(obj, status=status), _uid(obj), makers=_makers(obj))
+        return ObjectState(None)
+    return ObjectState(writable_content(obj, status=status), _uid(obj), makers=_makers(obj))
 
 
-def content_of(obj: Object, *, status: bool = False) -> Object:
+def writable_content(obj: Object, *, status: bool = False) -> Object:
     """What can be written of an object: without what names it and what the server keeps itself."""
     left_out = ("apiVersion", "kind", "metadata", *(() if status else (STATUS,)))
     meta = {key: value for key, value in obj["metadata"].items() if key not in _NOT_WRITTEN}
     content = {key: value for key, value in obj.items() if key not in left_out}
-    return {**copied(content), **({"metadata": copied(meta)} if meta else {})}
+    return {**deep_copy(content), **({"metadata": deep_copy(meta)} if meta else {})}
 
 
-def take_back(entry: JournalEntry, now: State, shapes: Shapes, *, force: bool = False) -> Restored:
+def revert_write(
+    entry: JournalEntry, now: ObjectState, shapes: Shapes, *, force: bool = False
+) -> RevertResult:
     """Take one write back.
 
     Args:
@@ -113,44 +117,47 @@ def take_back(entry: JournalEntry, now: State, shapes: Shapes, *, force: bool = 
     if entry.after is None:
         return _without_deletion(entry, now, shapes, force=force)
     status = entry.subresource == STATUS
-    before, after = content_of(entry.before, status=status), content_of(entry.after, status=status)
+    before, after = (
+        writable_content(entry.before, status=status),
+        writable_content(entry.after, status=status),
+    )
     if now.content is None:
-        return Restored(now, reason="it is gone, and with it what the migration has changed")
-    back = back_by_field(before, after, now.content, shapes, force=force)
+        return RevertResult(now, reason="it is gone, and with it what the migration has changed")
+    back = revert_fields(before, after, now.content, shapes, force=force)
     if now.uid != _uid(entry.before) and not force and (back.fields or back.kept):
-        return Restored(now, as_was=back.as_was, reason="it was made anew since")
-    return Restored(replace(now, content=back.content), back.fields, back.kept, back.as_was)
+        return RevertResult(now, already_reverted=back.already_reverted, reason="it was made anew since")
+    return RevertResult(replace(now, content=back.content), back.fields, back.kept, back.already_reverted)
 
 
-def _without_creation(entry: JournalEntry, now: State, shapes: Shapes, *, force: bool) -> Restored:
+def _without_creation(entry: JournalEntry, now: ObjectState, shapes: Shapes, *, force: bool) -> RevertResult:
     if now.content is None or entry.after is None:
-        return Restored(now, whole=True)
-    if entry.settled and now.uid != _uid(entry.after):
-        return Restored(now, reason="it was made anew since")
-    if not (entry.settled or now.made_anew or manager_of(entry.migration) in now.makers):
+        return RevertResult(now, whole=True)
+    if entry.is_settled and now.uid != _uid(entry.after):
+        return RevertResult(now, reason="it was made anew since")
+    if not (entry.is_settled or now.recreated or manager_of(entry.migration) in now.makers):
         # The write may never have been made, and somebody else may have made the object by now.
-        return Restored(now, reason="its managedFields don't say that the migration has made it")
-    made = content_of(entry.after)
-    changed = () if force else _differences(made, now.content, shapes, additions=entry.settled)
+        return RevertResult(now, reason="its managedFields don't say that the migration has made it")
+    made = writable_content(entry.after)
+    changed = () if force else _differences(made, now.content, shapes, additions=entry.is_settled)
     if changed:
-        return Restored(now, kept=changed)
-    return Restored(State(None), ("the object",))
+        return RevertResult(now, kept=changed)
+    return RevertResult(ObjectState(None), ("the object",))
 
 
-def _without_deletion(entry: JournalEntry, now: State, shapes: Shapes, *, force: bool) -> Restored:
+def _without_deletion(entry: JournalEntry, now: ObjectState, shapes: Shapes, *, force: bool) -> RevertResult:
     if entry.before is None:
-        return Restored(now)
-    was = content_of(entry.before)
+        return RevertResult(now)
+    was = writable_content(entry.before)
     if now.content is None:
-        return Restored(State(was, _uid(entry.before), made_anew=True), ("the object",))
+        return RevertResult(ObjectState(was, _uid(entry.before), recreated=True), ("the object",))
     differing = _differences(was, now.content, shapes)
     if now.uid == _uid(entry.before) or not differing:
         # It never went, or it was undone before, and nobody could note it any more.
-        return Restored(now, whole=not differing)
+        return RevertResult(now, whole=not differing)
     if not force:
-        return Restored(now, kept=differing, reason="it was made anew since")
-    back = back_by_field(was, {}, now.content, shapes, force=True)
-    return Restored(replace(now, content=back.content), back.fields)
+        return RevertResult(now, kept=differing, reason="it was made anew since")
+    back = revert_fields(was, {}, now.content, shapes, force=True)
+    return RevertResult(replace(now, content=back.content), back.fields)
 
 
 def _uid(obj: Object) -> str:
@@ -184,28 +191,30 @@ def _differences(made: Object, now: Object, shapes: Shapes, *, additions: bool =
 
 
 @dataclass(frozen=True)
-class Back:
-    """An object after some of it went back; see :class:`Restored`."""
+class RevertedFields:
+    """An object after some of it went back; see :class:`RevertResult`."""
 
     content: Object
     fields: tuple[str, ...]
     kept: tuple[str, ...]
-    as_was: tuple[str, ...]
+    already_reverted: tuple[str, ...]
 
 
-def back_by_field(before: Object, after: Object, now: Object, shapes: Shapes, *, force: bool) -> Back:
+def revert_fields(
+    before: Object, after: Object, now: Object, shapes: Shapes, *, force: bool
+) -> RevertedFields:
     """What changed from before to after goes back where it now is as it was after."""
     then, wrote, live = (values_of(obj, shapes) for obj in (before, after, now))
     back: dict[Field, Any] = {}
     kept: list[Field] = []
-    as_was: list[Field] = []
+    already_reverted: list[Field] = []
     emptied: list[Field] = []
     for field in {**then, **wrote}:
         was, became, found = (values.get(field, _ABSENT) for values in (then, wrote, live))
         if was == became:
             continue
         if found == was:
-            as_was.append(field)
+            already_reverted.append(field)
         elif found is _ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
             # What is in it is told by itself; it is only to stay when nothing is left in it.
             emptied += [field] if _is_empty(was) else []
@@ -223,7 +232,7 @@ def back_by_field(before: Object, after: Object, now: Object, shapes: Shapes, *,
     changed = values_of(content, shapes)
     # A map that stays, as others have put something into it, did not go back.
     fields = [field for field in back if changed.get(field, _ABSENT) != live.get(field, _ABSENT)]
-    return Back(content, _texts(fields), _texts(kept), _texts(as_was))
+    return RevertedFields(content, _texts(fields), _texts(kept), _texts(already_reverted))
 
 
 def _is_empty(value: Any) -> bool:
@@ -260,7 +269,7 @@ def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], kept: l
 
 def _with(obj: Object, values: Mapping[Field, Any], order: Mapping[Field, Any]) -> Object:
     """The object with other values; what is absent goes, and so does what is left empty by that."""
-    changed: Object = copied(obj)
+    changed: Object = deep_copy(obj)
     absent = {field for field, value in values.items() if value is _ABSENT}
     for field in sorted(absent, key=len, reverse=True):
         # What is in an item goes with it, and without its keys it could not be found.
@@ -302,7 +311,7 @@ def _put(node: Any, field: Field, value: Any) -> None:
             node.append(json.loads(element[2:]))
         return
     if not inside:
-        _set(node, element, copied(value))
+        _set(node, element, deep_copy(value))
         return
     if child is _ABSENT:
         child = _set(node, element, {} if inside[0].startswith("f:") else [])

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.lis
     shapes_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD,
+    CRD_KIND,
     Kind,
     KindTable,
     built_in_kinds,
@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedKind:
     """How a kind is served.
 
     Attributes:
@@ -35,7 +35,7 @@ class Served:
     shapes: Shapes
 
 
-def served_as(cluster: Cluster, api_version: str, kind: str) -> Served | None:
+def find_served_kind(cluster: Cluster, api_version: str, kind: str) -> ServedKind | None:
     """How a kind is served by now: in the same version, or in another one; None where it isn't at all.
 
     Raises:
@@ -44,11 +44,11 @@ def served_as(cluster: Cluster, api_version: str, kind: str) -> Served | None:
     built_in = built_in_kinds()
     if cluster.resource(api_version, kind) is not None:
         known = built_in.get((api_version, kind)) or _custom(cluster, api_version, kind)
-        return Served(api_version, shapes_of(known) if known else lambda _names: None)
+        return ServedKind(api_version, shapes_of(known) if known else lambda _names: None)
     for (other, name), known in {**built_in, **_defined(cluster, api_version, kind)}.items():
         same = (group_of(other), name) == (group_of(api_version), kind)
         if same and cluster.resource(other, name) is not None:
-            return Served(other, shapes_of(known))
+            return ServedKind(other, shapes_of(known))
     return None
 
 
@@ -58,7 +58,7 @@ def _custom(cluster: Cluster, api_version: str, kind: str) -> Kind | None:
     if resource is None:
         return None
     try:
-        crd = cluster.get(f"{CRD[0]}/v1", CRD[1], f"{resource.plural}.{group_of(api_version)}")
+        crd = cluster.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], f"{resource.plural}.{group_of(api_version)}")
     except Forbidden:
         return None
     return kinds_of_crd(crd).get((api_version, kind)) if crd else None
@@ -67,7 +67,7 @@ def _custom(cluster: Cluster, api_version: str, kind: str) -> Kind | None:
 def _defined(cluster: Cluster, api_version: str, kind: str) -> KindTable:
     """The versions of a custom kind, where the one that is asked for is not served."""
     try:
-        crds = cluster.list(f"{CRD[0]}/v1", CRD[1]).items
+        crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items
     except ClusterError:
         return {}
     wanted = (group_of(api_version), kind)

@@ -22,9 +22,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 
 from .journal_entry import STATUS, JournalEntry, newest_first
-from .recreation import as_new, without_vanished_owners
-from .restoration import Restored, State, state_of, take_back, top_of
-from .served import Served, served_as
+from .recreation import object_to_recreate, without_vanished_owners
+from .restoration import ObjectState, RevertResult, object_state, revert_write, top_of
+from .served import ServedKind, find_served_kind
 from .undo_report import (
     AS_BEFORE,
     CHANGED_SINCE,
@@ -45,7 +45,7 @@ SECONDS_TO_GO = 30.0
 POLL_SECONDS = 0.2
 
 
-def undo(
+def undo_writes(
     cluster: Cluster,
     entries: Iterable[JournalEntry],
     *,
@@ -127,7 +127,7 @@ class _Restoration:
     def through(self) -> UndoneObject:
         """Restore it as far as it can be."""
         try:
-            served = served_as(self._cluster, self._entries[0].api_version, self._ref.kind)
+            served = find_served_kind(self._cluster, self._entries[0].api_version, self._ref.kind)
             if served is None:
                 return self._without_kind()
             for attempt in range(1, TRIES + 1):
@@ -154,14 +154,14 @@ class _Restoration:
         reason = f"the cluster does not serve {self._ref.kind} any more, so it is gone"
         return self._result(CHANGED_SINCE, reason=reason)
 
-    def _try(self, served: Served) -> UndoneObject:
+    def _try(self, served: ServedKind) -> UndoneObject:
         ref = self._ref
         live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             held = ", ".join(live["metadata"].get("finalizers") or ()) or "none"
             return self._result(FAILED, reason=f"it is being deleted (finalizers: {held}); undo again then")
         status = self._writes_status()
-        before = state_of(live, status=status)
+        before = object_state(live, status=status)
         after, found = self._decide(before, served)
         if after == before:
             return self._unchanged(found)
@@ -178,11 +178,11 @@ class _Restoration:
     def _writes_status(self) -> bool:
         return any(entry.subresource == STATUS for entry in self._entries)
 
-    def _decide(self, live: State, served: Served) -> tuple[State, _Findings]:
+    def _decide(self, live: ObjectState, served: ServedKind) -> tuple[ObjectState, _Findings]:
         """Take the entries back, newest first; what the object comes to be, and what was found out."""
         found = _Findings()
         state = live
-        taken: list[tuple[JournalEntry, Restored]] = []
+        taken: list[tuple[JournalEntry, RevertResult]] = []
         for entry in self._entries:
             if entry.verb == "exec":
                 found.irreversible.append("a command was run in it: what that has done is not known")
@@ -190,13 +190,13 @@ class _Restoration:
             if entry.before is None and entry.after is None:
                 found.reasons.append("what was written is not kept any more")
                 continue
-            restored = take_back(entry, state, served.shapes, force=self._force)
+            restored = revert_write(entry, state, served.shapes, force=self._force)
             if entry.irreversible and restored.state != state:
                 found.irreversible.append(_told_as_irreversible(entry, restored.fields))
                 continue
             state = restored.state
             taken.append((entry, restored))
-        for entry, restored in absolved(taken):
+        for entry, restored in net_reverts(taken):
             found.fields += restored.fields
             found.kept += restored.kept
             if restored.reason:
@@ -215,7 +215,7 @@ class _Restoration:
     def _staying(self, found: _Findings, why: str) -> UndoneObject:
         return self._result(CHANGED_SINCE, replace(found, fields=[], taken=[]), reason=why)
 
-    def _delete(self, served: Served, live: Object) -> None:
+    def _delete(self, served: ServedKind, live: Object) -> None:
         meta = live["metadata"]
         self._cluster.delete(
             served.api_version,
@@ -226,21 +226,21 @@ class _Restoration:
             resource_version=meta.get("resourceVersion"),
         )
 
-    def _create(self, served: Served, content: Object) -> None:
-        obj, lost = as_new(served.api_version, self._ref, content)
+    def _create(self, served: ServedKind, content: Object) -> None:
+        obj, lost = object_to_recreate(served.api_version, self._ref, content)
         obj, owners = without_vanished_owners(self._cluster, obj)
         self._lost = (*lost, *owners)
         self._cluster.create(obj)
 
     def _patch(
-        self, served: Served, live: Object, before: State, after: State, found: _Findings
+        self, served: ServedKind, live: Object, before: ObjectState, after: ObjectState, found: _Findings
     ) -> UndoneObject:
         content = after.content or {}
         try:
             self._write(served, live, before.content or {}, content)
             return self._result(RESTORED, found)
         except Invalid:
-            if not after.made_anew:
+            if not after.recreated:
                 return self._in_portions(served, before, found)
         if why := self._inhabited(live):
             return self._staying(found, why)
@@ -250,7 +250,7 @@ class _Restoration:
         self._create(served, content)
         return self._result(RECREATED, replace(found, fields=[]))
 
-    def _write(self, served: Served, live: Object, before: Object, after: Object) -> None:
+    def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
         ref, meta = self._ref, live["metadata"]
         patch = merge_patch_between(before, after)
         binding = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
@@ -269,13 +269,13 @@ class _Restoration:
             )
             binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
 
-    def _in_portions(self, served: Served, before: State, found: _Findings) -> UndoneObject:
+    def _in_portions(self, served: ServedKind, before: ObjectState, found: _Findings) -> UndoneObject:
         """Write top-level fields one by one, as the server refuses all of them together."""
         ref, refused = self._ref, dict[str, Invalid]()
         wanted = self._decide(before, served)[0].content or {}
         for name in dict.fromkeys((*(before.content or {}), *wanted)):
             live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
-            now = state_of(live, status=self._writes_status())
+            now = object_state(live, status=self._writes_status())
             if live is None or now.content is None:
                 continue
             wanted = self._decide(now, served)[0].content or {}
@@ -291,7 +291,7 @@ class _Restoration:
         told = "; ".join(dict.fromkeys(map(str, refused.values())))
         return self._result(REFUSED, replace(found, taken=[], fields=fields), reason=told)
 
-    def _wait_until_gone(self, served: Served) -> None:
+    def _wait_until_gone(self, served: ServedKind) -> None:
         end = time.monotonic() + SECONDS_TO_GO
         ref = self._ref
         while self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None):
@@ -321,20 +321,20 @@ class _Restoration:
         )
 
 
-def absolved(
-    taken: Sequence[tuple[JournalEntry, Restored]],
-) -> Iterator[tuple[JournalEntry, Restored]]:
+def net_reverts(
+    taken: Sequence[tuple[JournalEntry, RevertResult]],
+) -> Iterator[tuple[JournalEntry, RevertResult]]:
     """Writes that were taken back, newest first, without what is as it was before an earlier one of them.
 
     So that what was undone before, and nobody could note it any more, is not taken for somebody's change.
     """
-    as_was: set[str] = set()
+    already_reverted: set[str] = set()
     whole = False
     found = []
     for entry, restored in reversed(taken):
-        kept = () if whole else tuple(path for path in restored.kept if path not in as_was)
+        kept = () if whole else tuple(path for path in restored.kept if path not in already_reverted)
         found.append((entry, replace(restored, kept=kept, reason="" if whole else restored.reason)))
-        as_was |= set(restored.as_was)
+        already_reverted |= set(restored.already_reverted)
         whole = whole or restored.whole
     return reversed(found)
 

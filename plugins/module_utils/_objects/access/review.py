@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     KindNotServed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from .rights import Right, access_review
 from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
@@ -52,7 +52,7 @@ def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
 
     def refused(rights: Iterable[Right]) -> set[Right]:
         ordered = sorted(rights)
-        answers = side_by_side(lambda right: _may(cluster, right), ordered)
+        answers = map_in_threads(lambda right: _may(cluster, right), ordered)
         return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
 
     nowhere = refused({right.everywhere() for right in asked})
@@ -89,7 +89,7 @@ def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
             return False
 
     names = sorted({right.namespace for right in rights if right.namespace})
-    return frozenset(name for name, there in zip(names, side_by_side(exists, names), strict=True) if there)
+    return frozenset(name for name, there in zip(names, map_in_threads(exists, names), strict=True) if there)
 
 
 def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> set[Right]:

@@ -51,7 +51,7 @@ def diagnosis_rights() -> set[Right]:
     return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
 
 
-def writing(rights: Iterable[Right]) -> set[Right]:
+def write_rights(rights: Iterable[Right]) -> set[Right]:
     """Those of some rights that are about writing."""
     return {right for right in rights if right.verb not in READ}
 

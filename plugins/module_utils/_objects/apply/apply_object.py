@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 
-from ..inventory.inventory_entry import Entry
+from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
 from ..ownership.other_tools import foreign_marks
@@ -34,7 +34,7 @@ from .server_side_apply import TRIES, ServerSideApply, live_object, without_mark
 
 
 @dataclass(frozen=True)
-class Applied:
+class AppliedObject:
     """What came of applying one object.
 
     Attributes:
@@ -61,7 +61,7 @@ class Applied:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownObjects:
     """What is known of objects before they are applied.
 
     Attributes:
@@ -71,12 +71,12 @@ class Known:
             meanwhile; a rehearsal, which writes nothing, need not.
     """
 
-    entries: Mapping[Ref, Entry] = field(default_factory=dict)
+    entries: Mapping[Ref, InventoryEntry] = field(default_factory=dict)
     autoscaled: frozenset[Target] = frozenset()
     by_uid: bool = False
 
 
-NOTHING_KNOWN = Known()
+NO_KNOWN_OBJECTS = KnownObjects()
 
 
 def apply_object(
@@ -84,8 +84,8 @@ def apply_object(
     intent: Object,
     policy: Policy,
     wait_until_gone: Callable[[Object], None],
-    known: Known = NOTHING_KNOWN,
-) -> Applied:
+    known: KnownObjects = NO_KNOWN_OBJECTS,
+) -> AppliedObject:
     """Bring one object into the cluster as it is to be.
 
     Server-side apply; where a field is held by others, what people hold is taken back and what controllers
@@ -119,18 +119,23 @@ def apply_object(
 
 
 def _apply(
-    cluster: Cluster, intent: Object, policy: Policy, known: Entry | None = None, *, by_uid: bool = False
-) -> Applied:
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    known: InventoryEntry | None = None,
+    *,
+    by_uid: bool = False,
+) -> AppliedObject:
     attempt = ServerSideApply(cluster, intent, policy, known, by_uid=by_uid)
     try:
-        return Applied(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
+        return AppliedObject(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
     except Untypeable as untypeable:
         plain = _apply_plainly(cluster, intent, untypeable)
     marks = foreign_marks(plain.object, intent) if policy.takeover else {}
     return replace(plain, object=without_marks(cluster, plain.object, marks)) if marks else plain
 
 
-def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied:
+def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> AppliedObject:
     ref = ref_of(intent)
     meta = intent["metadata"]
     plain = intent
@@ -147,7 +152,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
     reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
     if ref.kind == "Secret":
         reason = "it doesn't say more, as the server's answer quotes values"
-    return Applied(
+    return AppliedObject(
         ref,
         answer,
         warnings=(
@@ -185,7 +190,7 @@ def _replace(
     wait_until_gone: Callable[[Object], None],
     *,
     scaled: bool,
-) -> Applied:
+) -> AppliedObject:
     ref = ref_of(intent)
     deleted = _delete(cluster, intent)
     if deleted is not None:

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 
 from ..access.rights import CRDS, RBAC, Resources, Right, right_for
-from ..health.status import always_current
+from ..health.status import is_always_current
 
 
 def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
@@ -32,7 +32,7 @@ def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
         verbs.add("create")
     if action == "replace":
         verbs.add("delete")
-    if not always_current(obj["apiVersion"], ref.kind):
+    if not is_always_current(obj["apiVersion"], ref.kind):
         verbs |= {"list", "watch"}
     found = {right_for(verb, resource, ref.namespace) for verb in verbs}
     # The next plan lists whole kinds, metadata alone, to see what has become of them.
@@ -43,7 +43,7 @@ def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
     """What deleting one object takes."""
     resource = served(api_version, ref.kind)
     verbs = ["get", "delete"]
-    if not always_current(api_version, ref.kind):
+    if not is_always_current(api_version, ref.kind):
         # What does not go at once is watched until it has gone.
         verbs += ["list", "watch"]
     return {right_for(verb, resource, ref.namespace) for verb in verbs} if resource else set()

@@ -19,13 +19,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..inventory.done_jobs import is_done
-from ..inventory.inventory_entry import Held
-from ..ownership.findings import Finding, Outcome, remembered
+from ..inventory.inventory_entry import ForeignFields
+from ..ownership.findings import DriftOutcome, Finding, finding_keys
 from ..ownership.policy import Policy
-from .apply_object import NOTHING_KNOWN, Applied, Known, apply_object
+from .apply_object import NO_KNOWN_OBJECTS, AppliedObject, KnownObjects, apply_object
 from .order import CRD_RANK, by_rank, rank_of
 
 CRD = "CustomResourceDefinition"
@@ -40,7 +40,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Waits:
+class WaitCallbacks:
     """How to wait in between; a rehearsal waits for nothing.
 
     Attributes:
@@ -53,7 +53,7 @@ class Waits:
 
 
 @dataclass(frozen=True)
-class AppliedAll:
+class ApplyResult:
     """What came of applying the objects of a component.
 
     Attributes:
@@ -63,9 +63,9 @@ class AppliedAll:
         wide: definitions that were given more versions than the release has, for as long as the run takes.
     """
 
-    applied: tuple[Applied, ...]
+    applied: tuple[AppliedObject, ...]
     refused: tuple[Refusal, ...]
-    left: tuple[Ref, ...] = ()
+    untried: tuple[Ref, ...] = ()
     wide: tuple[Ref, ...] = ()
 
     @property
@@ -79,12 +79,12 @@ class AppliedAll:
         return [finding for applied in self.applied for finding in applied.findings]
 
     @property
-    def held(self) -> dict[Ref, Held]:
+    def foreign_fields(self) -> dict[Ref, ForeignFields]:
         """What others hold of each object, as an inventory remembers it."""
         return {
             one.ref: (
-                remembered(one.findings, one.ref, Outcome.CEDED),
-                remembered(one.findings, one.ref, Outcome.KEPT),
+                finding_keys(one.findings, one.ref, DriftOutcome.CEDED),
+                finding_keys(one.findings, one.ref, DriftOutcome.KEPT),
             )
             for one in self.applied
         }
@@ -94,13 +94,13 @@ def apply_objects(
     cluster: Cluster,
     objects: Sequence[Object],
     policy: Policy,
-    waits: Waits,
+    waits: WaitCallbacks,
     *,
-    known: Known = NOTHING_KNOWN,
+    known: KnownObjects = NO_KNOWN_OBJECTS,
     keep_going: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
-    answered: Callable[[Applied], None] = lambda _applied: None,
-) -> AppliedAll:
+    answered: Callable[[AppliedObject], None] = lambda _applied: None,
+) -> ApplyResult:
     """Apply objects in the right order, those of one rank side by side.
 
     Jobs that have finished before, and have removed themselves, are left alone.
@@ -119,7 +119,7 @@ def apply_objects(
         Unreachable: there is nothing to learn any more, as the server is gone; only with ``keep_going``.
     """
 
-    def attempt(obj: Object) -> Applied | Refusal | None:
+    def attempt(obj: Object) -> AppliedObject | Refusal | None:
         if lost:
             # Each of them would wait as long as the one before it for a server that is not there.
             return None
@@ -138,7 +138,7 @@ def apply_objects(
         answered(accepted)
         return accepted
 
-    applied: list[Applied] = []
+    applied: list[AppliedObject] = []
     refused: list[Refusal] = []
     wide: list[Ref] = []
     lost: list[Ref] = []
@@ -148,11 +148,11 @@ def apply_objects(
     for position, rank in enumerate(ranks):
         if (refused and not keep_going) or cancelled():
             left += [ref_of(obj) for later in ranks[position:] for obj in later]
-            return AppliedAll(tuple(applied), tuple(refused), tuple(left), tuple(wide))
+            return ApplyResult(tuple(applied), tuple(refused), tuple(left), tuple(wide))
         if rank_of(rank[0]) == CRD_RANK:
             there = _existing(cluster, rank)
-        for obj, answer in zip(rank, side_by_side(attempt, rank), strict=True):
-            if isinstance(answer, Applied):
+        for obj, answer in zip(rank, map_in_threads(attempt, rank), strict=True):
+            if isinstance(answer, AppliedObject):
                 applied.append(answer)
             elif answer:
                 refused.append(answer)
@@ -160,7 +160,7 @@ def apply_objects(
                 left.append(ref_of(obj))
         if rank_of(rank[0]) == CRD_RANK and not refused:
             waits.until_served([one.object for one in applied if one.ref.kind == CRD])
-    return AppliedAll(tuple(applied), tuple(refused), tuple(left), tuple(wide))
+    return ApplyResult(tuple(applied), tuple(refused), tuple(left), tuple(wide))
 
 
 def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
@@ -174,6 +174,6 @@ def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:
-    from .crd_versions import widened
+    from .crd_versions import widen_versions
 
-    return widened(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))
+    return widen_versions(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))

@@ -26,19 +26,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..ownership.policy import Policy
-from .apply_object import NOTHING_KNOWN, Known, apply_object
-from .apply_set import Waits
+from .apply_object import NO_KNOWN_OBJECTS, KnownObjects, apply_object
+from .apply_set import WaitCallbacks
 from .crd_versions import (
     gone_versions,
     is_stored_as,
-    kept_managers,
     loses_conversion,
+    managers_without_versions,
     storage_api_version,
     stored_versions,
-    widened,
+    widen_versions,
     with_final_storage,
 )
 
@@ -65,14 +65,14 @@ class Narrowed:
     gone: tuple[str, ...]
 
 
-def narrow(
+def narrow_definition(
     cluster: Cluster,
     wanted: Object,
     policy: Policy,
-    waits: Waits,
+    waits: WaitCallbacks,
     *,
     learn: float,
-    known: Known = NOTHING_KNOWN,
+    known: KnownObjects = NO_KNOWN_OBJECTS,
     cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda _detail: None,
 ) -> Narrowed | None:
@@ -94,7 +94,7 @@ def narrow(
     """
     ref = ref_of(wanted)
     live = _live(cluster, wanted)
-    if widened(wanted, live) is wanted:
+    if widen_versions(wanted, live) is wanted:
         return None
     gone = gone_versions(wanted, live)
     if gone and loses_conversion(wanted, live):
@@ -169,12 +169,12 @@ class _Rewriting:
         What somebody has written in a version that goes in the meantime is rewritten again.
         """
         objects = self._objects()
-        side_by_side(self._rewrite, objects)
+        map_in_threads(self._rewrite, objects)
         for _round in range(TRIES):
             late = [obj for obj in self._objects() if self._kept(obj) is not None]
             if not late:
                 break
-            side_by_side(self._rewrite, late)
+            map_in_threads(self._rewrite, late)
         return len(objects)
 
     def _objects(self) -> list[Object]:
@@ -182,7 +182,9 @@ class _Rewriting:
 
     def _kept(self, obj: Object) -> list[Mapping[str, Any]] | None:
         managers = obj["metadata"].get("managedFields") or ()
-        return kept_managers(managers, self._gone, self._api_version, same_fields=self._same_fields)
+        return managers_without_versions(
+            managers, self._gone, self._api_version, same_fields=self._same_fields
+        )
 
     def _rewrite(self, found: Object) -> None:
         ref = ref_of(found)

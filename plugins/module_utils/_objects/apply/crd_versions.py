@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
 
-def widened(wanted: Object, live: Object | None) -> Object:
+def widen_versions(wanted: Object, live: Object | None) -> Object:
     """A definition under which old and new components can work side by side.
 
     What there is stays as it is, beside what the release brings. Objects are stored in the release's
@@ -69,7 +69,7 @@ def stored_versions(live: Object) -> list[str]:
 
 def with_final_storage(wanted: Object, live: Object) -> Object:
     """The wide definition, but objects are stored in the release's version, and converted as it says."""
-    wide = widened(wanted, live)
+    wide = widen_versions(wanted, live)
     storage = _storage(wanted)
     versions = [{**version, "storage": version["name"] == storage} for version in wide["spec"]["versions"]]
     spec = {key: value for key, value in wide["spec"].items() if key != "conversion"}
@@ -93,7 +93,7 @@ def loses_conversion(wanted: Object, live: Object) -> bool:
     return _webhook(live) and not _webhook(wanted)
 
 
-def kept_managers(
+def managers_without_versions(
     managed_fields: Sequence[Mapping[str, Any]], gone: Collection[str], api_version: str, *, same_fields: bool
 ) -> list[Mapping[str, Any]] | None:
     """``managedFields`` of an object without entries of apiVersions that go; None where there are none.

@@ -20,20 +20,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from ..inventory.inventory import Inventory, to_look_at
+from ..inventory.inventory import Inventory, changed_objects
 from .server_side_apply import live_object
 
 _NAMES = ("name", "namespace")
 _MAPS = ("labels", "annotations")
 
 
-def differing(
+def objects_to_apply(
     cluster: Cluster, inventory: Inventory, objects: Iterable[Object], moved: Set[Ref]
 ) -> list[Object]:
-    """Of a component's objects those that an apply may change: see :func:`~.inventory.to_look_at`.
+    """Of a component's objects those that an apply may change: see :func:`~.inventory.changed_objects`.
 
     Args:
         cluster: live or an overlay.
@@ -41,7 +41,7 @@ def differing(
         objects: as they are to be.
         moved: what others have written since.
     """
-    unlike = to_look_at(inventory, objects, moved)
+    unlike = changed_objects(inventory, objects, moved)
     rest = {entry.ref for entry in inventory.entries if entry.uid and not entry.dropped} - moved
 
     def is_kept(secret: Object) -> bool:
@@ -52,8 +52,8 @@ def differing(
             return False
         return live is not None and is_applied(secret, live)
 
-    secrets = [obj for obj in unlike if is_a(ref := ref_of(obj), SECRET) and ref in rest]
-    kept = {ref_of(one) for one, same in zip(secrets, side_by_side(is_kept, secrets), strict=True) if same}
+    secrets = [obj for obj in unlike if is_of_kind(ref := ref_of(obj), SECRET_KIND) and ref in rest]
+    kept = {ref_of(one) for one, same in zip(secrets, map_in_threads(is_kept, secrets), strict=True) if same}
     return [obj for obj in unlike if ref_of(obj) not in kept]
 
 

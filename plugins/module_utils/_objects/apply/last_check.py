@@ -32,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..access.rights import RBAC, is_escalation
 from .order import by_rank
@@ -42,7 +42,9 @@ Defined = Mapping[tuple[str, str], Kind]
 """The kinds (apiVersion, kind) that came with this run, so that no plan could ask the server about them."""
 
 
-def unasked(objects: Sequence[Object], defined: Defined, places: Collection[str] = ()) -> list[Object]:
+def unverified_objects(
+    objects: Sequence[Object], defined: Defined, places: Collection[str] = ()
+) -> list[Object]:
     """The objects that are worth asking about before anything of the component is written: pure.
 
     Those of the first rank are not: nothing is written before them.
@@ -104,5 +106,5 @@ def late_refusals(
             return None
         return None
 
-    asked = unasked(objects, defined, places)
-    return [error for error in side_by_side(ask, asked) if error is not None]
+    asked = unverified_objects(objects, defined, places)
+    return [error for error in map_in_threads(ask, asked) if error is not None]

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 _CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
@@ -37,7 +37,7 @@ class OwnWebhooks:
         self._configurations: list[Object] | None = None
         self._silent: dict[str, Ref] = {}
 
-    def is_ours(self, name: str) -> bool:
+    def is_own(self, name: str) -> bool:
         """Whether a webhook that doesn't answer is one of a configuration of ours.
 
         Args:
@@ -61,7 +61,7 @@ class OwnWebhooks:
 
     def _read(self) -> list[Object]:
         if self._configurations is None:
-            found = side_by_side(self._list, _CONFIGURATIONS)
+            found = map_in_threads(self._list, _CONFIGURATIONS)
             self._configurations = [one for some in found for one in some]
         return self._configurations
 

@@ -16,20 +16,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import Fields
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
 
-from ..inventory.inventory_entry import Entry
+from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.adoption import (
     ManagerEntry,
-    Taken,
-    all_of,
-    handed_over,
+    TakenFields,
     is_maker,
     is_other_tool,
     is_plain_write_of_ours,
+    owned_fields,
+    take_over_fields,
 )
 from ..ownership.conflicts import resolve_conflict
-from ..ownership.findings import Finding, Outcome, added_by, held_by_others, name_of
+from ..ownership.findings import DriftOutcome, Finding, added_by, foreign_findings, name_of
 from ..ownership.other_tools import foreign_marks
 from ..ownership.policy import Policy
 from .refusals import is_immutable, is_other_object, with_uid
@@ -50,7 +50,13 @@ class ServerSideApply:
     """
 
     def __init__(
-        self, cluster: Cluster, intent: Object, policy: Policy, known: Entry | None, *, by_uid: bool = False
+        self,
+        cluster: Cluster,
+        intent: Object,
+        policy: Policy,
+        known: InventoryEntry | None,
+        *,
+        by_uid: bool = False,
     ) -> None:
         self.findings: list[Finding] = []
         self._cluster = cluster
@@ -140,13 +146,13 @@ class ServerSideApply:
         return answer
 
     def _note(self, answer: Object, ceded: Sequence[Finding]) -> None:
-        self.findings += held_by_others(answer, ceded)
+        self.findings += foreign_findings(answer, ceded)
 
     def _without_additions(self, answer: Object) -> Object:
-        added = [finding for finding in self.findings if finding.outcome is Outcome.KEPT]
+        added = [finding for finding in self.findings if finding.outcome is DriftOutcome.KEPT]
         if not added or not self._take_over(answer, added_by):
             return answer
-        gone = [replace(finding, outcome=Outcome.REMOVED) for finding in added]
+        gone = [replace(finding, outcome=DriftOutcome.REMOVED) for finding in added]
         self.findings = [finding for finding in self.findings if finding not in added] + gone
         return self._apply()
 
@@ -157,7 +163,7 @@ class ServerSideApply:
             return answer
         fields = {f"metadata.{place}.{name}" for place, names in marks.items() for name in names}
         self.findings = [
-            replace(finding, outcome=Outcome.REMOVED) if finding.field in fields else finding
+            replace(finding, outcome=DriftOutcome.REMOVED) if finding.field in fields else finding
             for finding in self.findings
         ]
         return without_marks(self._cluster, answer, marks)
@@ -170,29 +176,31 @@ class ServerSideApply:
         """
         made_by_us = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
         # A namespace is a place that others have furnished: labels that our manifest lacks are no leftovers.
-        ours = made_by_us or self._ref[:2] == NAMESPACE
+        ours = made_by_us or self._ref[:2] == NAMESPACE_KIND
 
         def adopts(manager: ManagerEntry) -> bool:
             return (not ours and is_maker(manager)) or (self._policy.takeover and is_other_tool(manager))
 
         def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
-            return all_of(manager) if is_plain_write_of_ours(manager) or adopts(manager) else frozenset()
+            return (
+                owned_fields(manager) if is_plain_write_of_ours(manager) or adopts(manager) else frozenset()
+            )
 
         managers = _managers_of(live)
         adopted = [manager for manager in managers if adopts(manager)]
         if not adopted and not any(map(is_plain_write_of_ours, managers)):
             return False
         self.findings += [
-            Finding(self._ref, "", name_of(one), str(one.get("time") or ""), Outcome.ADOPTED)
+            Finding(self._ref, "", name_of(one), str(one.get("time") or ""), DriftOutcome.ADOPTED)
             for one in adopted
         ]
         return self._take_over(live, taken)
 
-    def _take_over(self, live: Object, taken: Taken) -> bool:
+    def _take_over(self, live: Object, taken: TakenFields) -> bool:
         """Make what others hold count as applied by us; whether there was anything."""
         for attempt in range(1, TRIES + 1):
             managers = _managers_of(live)
-            moved = handed_over(managers, self._intent["apiVersion"], taken)
+            moved = take_over_fields(managers, self._intent["apiVersion"], taken)
             if moved is None:
                 return False
             try:

@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 
 from .explanation import Evidence, explain, hanging, needs_claim, unbound_claim
-from .wait import Unhealthy
+from .wait import UnhealthyObject
 
 WORKLOADS = frozenset(
     {
@@ -30,7 +30,7 @@ WORKLOADS = frozenset(
 )
 
 
-def diagnose(cluster: Cluster, unhealthy: Unhealthy) -> str:
+def diagnose(cluster: Cluster, unhealthy: UnhealthyObject) -> str:
     """A sentence or two that name the object, its state, the pod that hangs, and what holds it up.
 
     At most four requests; what may not be read is left out, and the sentence says so.

@@ -16,7 +16,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 
-from .result import conditions, holds, number, spec, status
+from .result import conditions, is_true, number, spec, status
 from .status import Health
 
 LONGEST_CLAUSE = 300
@@ -108,7 +108,7 @@ def tidy(text: object) -> str:
 
 def _badness(pod: Mapping[str, Any]) -> int:
     phase = status(pod).get("phase")
-    if phase == "Succeeded" or (phase == "Running" and holds(conditions(pod).get("Ready"))):
+    if phase == "Succeeded" or (phase == "Running" and is_true(conditions(pod).get("Ready"))):
         return 0
     if phase == "Failed" or any(_is_broken(c) for c in _containers(pod)):
         return 3

@@ -11,7 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .result import Health, conditions, current, failed, holds, lagging, progressing, spec, status, told
+from .result import (
+    Health,
+    condition_message,
+    conditions,
+    current,
+    failed,
+    is_true,
+    lagging,
+    progressing,
+    spec,
+    status,
+)
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 """The scheduler's annotation on a claim whose first consumer has got a node."""
@@ -68,13 +79,18 @@ def custom_resource_definition(obj: Mapping[str, Any]) -> Health:
     said = conditions(obj)
     names, established = said.get("NamesAccepted", {}), said.get("Established", {})
     if names.get("status") == "False":
-        return failed(str(names.get("reason") or "NamesNotAccepted"), told(names, "its names are taken"))
+        return failed(
+            str(names.get("reason") or "NamesNotAccepted"), condition_message(names, "its names are taken")
+        )
     if established.get("status") == "False" and established.get("reason") not in (
         "Installing",
         "NotAccepted",
     ):
-        return failed(str(established.get("reason") or "NotEstablished"), told(established, "it is refused"))
-    if holds(names) and holds(established):
+        return failed(
+            str(established.get("reason") or "NotEstablished"),
+            condition_message(established, "it is refused"),
+        )
+    if is_true(names) and is_true(established):
         return current("it is established")
     return progressing("Installing", "it is not established yet")
 
@@ -82,10 +98,11 @@ def custom_resource_definition(obj: Mapping[str, Any]) -> Health:
 def api_service(obj: Mapping[str, Any]) -> Health:
     """Not in kstatus: an APIService must be available (kube-aggregator, condition Available)."""
     available = conditions(obj).get("Available", {})
-    if holds(available):
+    if is_true(available):
         return current("it is available")
     return progressing(
-        str(available.get("reason") or "NotAvailable"), told(available, "it is not available yet")
+        str(available.get("reason") or "NotAvailable"),
+        condition_message(available, "it is not available yet"),
     )
 
 
@@ -97,6 +114,6 @@ def namespace(obj: Mapping[str, Any]) -> Health:
     return progressing(str(phase), "it is being deleted")
 
 
-def observed(obj: Mapping[str, Any]) -> Health:
+def disruption_budget(obj: Mapping[str, Any]) -> Health:
     """kstatus pdbConditions: current once the controller has seen the newest spec."""
     return lagging(obj) or current()

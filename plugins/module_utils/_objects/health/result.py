@@ -76,12 +76,12 @@ def conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {c["type"]: c for c in found if isinstance(c, Mapping) and isinstance(c.get("type"), str)}
 
 
-def holds(condition: Mapping[str, Any] | None) -> bool:
+def is_true(condition: Mapping[str, Any] | None) -> bool:
     """Whether a condition is there and says True."""
     return condition is not None and condition.get("status") == "True"
 
 
-def told(condition: Mapping[str, Any], otherwise: str) -> str:
+def condition_message(condition: Mapping[str, Any], otherwise: str) -> str:
     """What a condition says for people, or ``otherwise`` where it says nothing."""
     return str(condition.get("message") or condition.get("reason") or otherwise)
 

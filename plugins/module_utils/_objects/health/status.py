@@ -23,17 +23,17 @@ from .result import (
     FAILED,
     PROGRESSING,
     Health,
+    condition_message,
     conditions,
     current,
     failed,
-    holds,
+    is_true,
     lagging,
     progressing,
     status,
-    told,
 )
 
-__all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "always_current", "health"]
+__all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "assess_health", "is_always_current"]
 
 STALE_STALL_FAILS_AFTER = 5.0
 """Seconds that a custom resource may show Stalled without saying of which generation that is."""
@@ -49,13 +49,13 @@ _RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Health]] = {
     ("", "PersistentVolumeClaim"): platform.persistent_volume_claim,
     ("", "Service"): platform.service,
     ("", "Namespace"): platform.namespace,
-    ("policy", "PodDisruptionBudget"): platform.observed,
+    ("policy", "PodDisruptionBudget"): platform.disruption_budget,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): platform.custom_resource_definition,
     ("apiregistration.k8s.io", "APIService"): platform.api_service,
 }
 
 
-def always_current(api_version: str, kind: str) -> bool:
+def is_always_current(api_version: str, kind: str) -> bool:
     """Whether objects of this kind are healthy by being there, so that nobody needs to read them.
 
     ConfigMap, Secret, RBAC, CronJob, Ingress and all other built-in kinds without a rule (kstatus core.go,
@@ -65,7 +65,7 @@ def always_current(api_version: str, kind: str) -> bool:
     return is_built_in(group) and (group, kind) not in _RULES
 
 
-def health(obj: Mapping[str, Any]) -> Health:
+def assess_health(obj: Mapping[str, Any]) -> Health:
     """What state an object is in.
 
     Args:
@@ -80,7 +80,7 @@ def health(obj: Mapping[str, Any]) -> Health:
     rule = _RULES.get((group_of(obj["apiVersion"]), obj["kind"]))
     if rule:
         return rule(obj)
-    if always_current(obj["apiVersion"], obj["kind"]):
+    if is_always_current(obj["apiVersion"], obj["kind"]):
         return current()
     return _custom_resource(obj)
 
@@ -95,24 +95,26 @@ def _custom_resource(obj: Mapping[str, Any]) -> Health:
         return waiting
     said = conditions(obj)
     reconciling, stalled = said.get("Reconciling", {}), said.get("Stalled", {})
-    if holds(reconciling):
+    if is_true(reconciling):
         return progressing(
-            str(reconciling.get("reason") or "Reconciling"), told(reconciling, "it is reconciled")
+            str(reconciling.get("reason") or "Reconciling"),
+            condition_message(reconciling, "it is reconciled"),
         )
-    if holds(stalled):
+    if is_true(stalled):
         reason, message = (
             str(stalled.get("reason") or "Stalled"),
-            told(stalled, "its controller has given up"),
+            condition_message(stalled, "its controller has given up"),
         )
         if _is_of_this_generation(obj, stalled):
             return failed(reason, message)
         return progressing(reason, message, fails_after=STALE_STALL_FAILS_AFTER)
     for kind in ("Ready", "Available"):
         condition = said.get(kind)
-        if condition is not None and not holds(condition):
+        if condition is not None and not is_true(condition):
             word = kind.lower()
             return progressing(
-                str(condition.get("reason") or f"Not{kind}"), told(condition, f"it is not {word}")
+                str(condition.get("reason") or f"Not{kind}"),
+                condition_message(condition, f"it is not {word}"),
             )
     return current()
 

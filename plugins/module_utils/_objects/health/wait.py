@@ -26,8 +26,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from .finished_jobs import end_of
 from .platform_rules import waits_for_consumer
 from .result import current, failed, progressing
-from .status import CURRENT, FAILED, Health, always_current, health
-from .watcher import Inbox, News, Place, Sighting, Trouble, Watcher, place_of, version_of
+from .status import CURRENT, FAILED, Health, assess_health, is_always_current
+from .watcher import (
+    Inbox,
+    ObjectState,
+    Watcher,
+    WatchFailure,
+    WatchScope,
+    WatchUpdate,
+    parse_resource_version,
+    watch_scope,
+)
 
 NOTICE_SECONDS = 0.25
 """How long a cancellation may go unnoticed."""
@@ -49,7 +58,7 @@ Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
 
 
 @dataclass(frozen=True)
-class Unhealthy:
+class UnhealthyObject:
     """An object that did not become what it was waited for, as it was last seen."""
 
     api_version: str
@@ -71,13 +80,13 @@ class WaitResult:
     """
 
     ended: str
-    unhealthy: list[Unhealthy] = field(default_factory=list)
+    unhealthy: list[UnhealthyObject] = field(default_factory=list)
     trouble: str = ""
     seen: Mapping[Ref, Object] = field(default_factory=dict, compare=False)
     watched: bool = field(default=False, compare=False)
 
     @property
-    def healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether everything became what it was waited for."""
         return self.ended == "healthy"
 
@@ -113,12 +122,14 @@ def wait_until_healthy(
     watcher = watcher or Watcher(cluster)
     answers = {ref_of(o): o for o in objects or ()}
     pages = pages or {}
-    listed = {ref_of(o): (o, version_of(p.resource_version)) for p in pages.values() for o in p.items}
+    listed = {
+        ref_of(o): (o, parse_resource_version(p.resource_version)) for p in pages.values() for o in p.items
+    }
 
     def judge(obj: Object | None) -> Health:
         if obj is None:
             return progressing(MISSING, "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
-        found = health(obj)
+        found = assess_health(obj)
         if found.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
             return found
         name = (obj.get("spec") or {}).get("storageClassName")
@@ -133,7 +144,7 @@ def wait_until_healthy(
         answer = answers.get(ref)
         if answer is not None:
             wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, written=True)
-        elif not always_current(api_version, ref.kind):
+        elif not is_always_current(api_version, ref.kind):
             found, version = listed.get(ref, (None, 0))
             known = judge(found) if found else NOT_READ_YET
             wards[ref] = _Ward(api_version, ref, judge, known, found, epilogue, version=version)
@@ -174,7 +185,7 @@ def _judge_of_absence(uid: str | None) -> Judge:
         if obj is None or obj["metadata"].get("uid") != uid:
             return current("it is gone")
         if obj["metadata"].get("deletionTimestamp"):
-            return health(obj)
+            return assess_health(obj)
         return progressing("NotDeleted", "nobody has asked for its deletion")
 
     return judge
@@ -218,10 +229,10 @@ def wait_until_established(
             look_at = now + NOT_SERVED_LOOK_SECONDS
             for ref, crd in waiting.items():
                 seen = cluster.get(crd["apiVersion"], ref.kind, ref.name)
-                found = health(seen) if seen else failed("Missing", "it was deleted")
+                found = assess_health(seen) if seen else failed("Missing", "it was deleted")
                 if found.state != CURRENT:
                     tell(ref, found)
-        unhealthy = [Unhealthy(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
+        unhealthy = [UnhealthyObject(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
         ended = _ended([u.health for u in unhealthy], deadline, cancelled)
         if ended:
             return WaitResult(ended, _failed_first(unhealthy))
@@ -260,9 +271,9 @@ class _Ward:
 
     def __post_init__(self) -> None:
         if self.object is not None and not self.version:
-            self.version = version_of(self.object["metadata"].get("resourceVersion"))
+            self.version = parse_resource_version(self.object["metadata"].get("resourceVersion"))
 
-    def see(self, sighting: Sighting) -> bool:
+    def see(self, sighting: ObjectState) -> bool:
         """Take note of a sighting; whether that changes the object's health. Old news is left alone."""
         if sighting.version < self.version:
             return False
@@ -308,7 +319,7 @@ def _wait(
         if ward.health.state != CURRENT:
             tell(ward.ref, ward.health)
     try:
-        followed: set[Place] | None = None
+        followed: set[WatchScope] | None = None
         while True:
             now = time.monotonic()
             for ward in wards.values():
@@ -317,13 +328,13 @@ def _wait(
             ended = _ended([w.health for w in wards.values()], deadline, cancelled)
             if ended:
                 seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
-                written = {place_of(w.api_version, w.ref) for w in wards.values() if w.written}
+                written = {watch_scope(w.api_version, w.ref) for w in wards.values() if w.written}
                 return WaitResult(ended, _unhealthy(wards), trouble, seen, written <= (followed or set()))
             if followed is None:
                 followed = _follow(watcher, wards, inbox, pages)
             soonest = min(w.patience_ends() for w in wards.values())
             for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
-                if isinstance(news, Trouble):
+                if isinstance(news, WatchFailure):
                     if news.final:
                         raise news.error
                     trouble = str(news.error)
@@ -340,16 +351,16 @@ def _tell_nobody(_ref: Ref, _found: Health) -> None:
     pass
 
 
-def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Pages) -> set[Place]:
+def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Pages) -> set[WatchScope]:
     """Follow what is not current, and what we have left alone: the work on the rest may change how it is.
 
     Returns:
         The places where everything is followed now.
     """
     followed = set()
-    places: dict[Place, list[_Ward]] = {}
+    places: dict[WatchScope, list[_Ward]] = {}
     for ward in wards.values():
-        places.setdefault(place_of(ward.api_version, ward.ref), []).append(ward)
+        places.setdefault(watch_scope(ward.api_version, ward.ref), []).append(ward)
     for place, there in places.items():
         if any(w.health.state != CURRENT or not w.written for w in there):
             watcher.follow(place, [w.ref for w in there], inbox, pages.get(place))
@@ -357,7 +368,7 @@ def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Page
     return followed
 
 
-def _news(inbox: Inbox, seconds: float) -> list[News]:
+def _news(inbox: Inbox, seconds: float) -> list[WatchUpdate]:
     """Everything that is in the inbox, waiting for the first that long."""
     try:
         found = [inbox.get(timeout=seconds)] if seconds > 0 else []
@@ -378,15 +389,15 @@ def _ended(states: Sequence[Health], deadline: float, cancelled: Callable[[], bo
     return "deadline" if time.monotonic() >= deadline else ""
 
 
-def _unhealthy(wards: dict[Ref, _Ward]) -> list[Unhealthy]:
+def _unhealthy(wards: dict[Ref, _Ward]) -> list[UnhealthyObject]:
     return _failed_first(
         [
-            Unhealthy(w.api_version, w.ref, w.health, w.object)
+            UnhealthyObject(w.api_version, w.ref, w.health, w.object)
             for w in wards.values()
             if w.health.state != CURRENT
         ]
     )
 
 
-def _failed_first(found: list[Unhealthy]) -> list[Unhealthy]:
+def _failed_first(found: list[UnhealthyObject]) -> list[UnhealthyObject]:
     return sorted(found, key=lambda u: u.health.state != FAILED)

@@ -33,7 +33,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds between attempts while the API server does not answer, doubling."""
 
 
-class Place(NamedTuple):
+class WatchScope(NamedTuple):
     """What one watch covers; ``namespace`` is empty for cluster-scoped kinds."""
 
     api_version: str
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ObjectState:
     """How an object was seen: as it stood in ``version``, or that it was not there then (``object`` is None).
 
     Versions are resourceVersions as numbers; they may be compared within one resource (KEP-5504). ``last`` is
@@ -56,18 +56,18 @@ class Sighting:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class WatchFailure:
     """That watching does not work: for now, or (``final``) for good."""
 
     error: Exception
     final: bool
 
 
-News: TypeAlias = "Sighting | Trouble"
-Inbox = SimpleQueue[News]
+WatchUpdate: TypeAlias = "ObjectState | WatchFailure"
+Inbox = SimpleQueue[WatchUpdate]
 
 
-def version_of(resource_version: str | None) -> int:
+def parse_resource_version(resource_version: str | None) -> int:
     """A resourceVersion as a number; 0, older than all others, where there is none."""
     return int(resource_version) if resource_version and resource_version.isdigit() else 0
 
@@ -83,10 +83,10 @@ class Watcher:
         self.cluster = cluster
         self._watch_seconds = watch_seconds
         self._lock = threading.Lock()
-        self._feeds: dict[Place, _Feed] = {}
+        self._feeds: dict[WatchScope, _Feed] = {}
         self._storage_classes: dict[str, Object | None] = {}
 
-    def follow(self, place: Place, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
+    def follow(self, place: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
         """Put every sighting of ``refs`` into ``inbox``, beginning with how they were last seen.
 
         Args:
@@ -109,7 +109,7 @@ class Watcher:
             feed.followers.append(_Follower(wanted, inbox))
             if feed.listed:
                 for ref in wanted:
-                    inbox.put(feed.latest.get(ref) or Sighting(ref, None, feed.listed))
+                    inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
 
     def leave(self, inbox: Inbox) -> None:
         """Put nothing into ``inbox`` any longer."""
@@ -136,7 +136,7 @@ class Watcher:
                 feed.position = ""
             except Exception as error:
                 final = not passes(error)
-                self._tell(feed, Trouble(error, final))
+                self._tell(feed, WatchFailure(error, final))
                 if final:
                     return
             else:
@@ -168,7 +168,7 @@ class Watcher:
             feed.take(page)
             for follower in feed.followers:
                 for ref in follower.refs:
-                    follower.inbox.put(feed.latest.get(ref) or Sighting(ref, None, feed.listed))
+                    follower.inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
 
     def _take_event(self, feed: _Feed, event: Event) -> bool:
         seen = sighting(event.object, gone=event.type == "DELETED")
@@ -180,7 +180,7 @@ class Watcher:
                     follower.inbox.put(seen)
             return bool(feed.followers)
 
-    def _tell(self, feed: _Feed, trouble: Trouble) -> None:
+    def _tell(self, feed: _Feed, trouble: WatchFailure) -> None:
         with self._lock:
             for follower in feed.followers:
                 follower.inbox.put(trouble)
@@ -205,22 +205,22 @@ class _Follower:
 class _Feed:
     """What one watch has shown so far: everything that was there at ``listed``, and every event since."""
 
-    place: Place
+    place: WatchScope
     position: str = ""
     listed: int = 0
-    latest: dict[Ref, Sighting] = field(default_factory=dict)
+    latest: dict[Ref, ObjectState] = field(default_factory=dict)
     followers: list[_Follower] = field(default_factory=list)
 
     def take(self, page: Page) -> None:
         """Begin anew with what a list has shown."""
-        self.position, self.listed = page.resource_version, version_of(page.resource_version)
+        self.position, self.listed = page.resource_version, parse_resource_version(page.resource_version)
         self.latest = {ref_of(o): sighting(o) for o in page.items}
 
 
-def sighting(obj: Object, *, gone: bool = False) -> Sighting:
+def sighting(obj: Object, *, gone: bool = False) -> ObjectState:
     """How an object stands in a list or an event."""
-    version = version_of(obj["metadata"].get("resourceVersion"))
-    return Sighting(ref_of(obj), None if gone else obj, version, obj if gone else None)
+    version = parse_resource_version(obj["metadata"].get("resourceVersion"))
+    return ObjectState(ref_of(obj), None if gone else obj, version, obj if gone else None)
 
 
 def passes(error: Exception) -> bool:
@@ -230,6 +230,6 @@ def passes(error: Exception) -> bool:
     )
 
 
-def place_of(api_version: str, ref: Ref) -> Place:
+def watch_scope(api_version: str, ref: Ref) -> WatchScope:
     """What to watch to see an object."""
-    return Place(api_version, ref.kind, ref.namespace)
+    return WatchScope(api_version, ref.kind, ref.namespace)

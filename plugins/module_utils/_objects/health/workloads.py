@@ -14,15 +14,15 @@ from typing import Any
 
 from .result import (
     Health,
+    condition_message,
     conditions,
     current,
     failed,
-    holds,
+    is_true,
     number,
     progressing,
     spec,
     status,
-    told,
     unseen,
 )
 
@@ -41,7 +41,10 @@ def deployment(obj: Mapping[str, Any]) -> Health:
     said = conditions(obj)
     rollout = said.get("Progressing", {})
     if rollout.get("reason") == "ProgressDeadlineExceeded" and not _predates_last_write(obj, rollout):
-        return failed("ProgressDeadlineExceeded", told(rollout, "its rollout is past its progress deadline"))
+        return failed(
+            "ProgressDeadlineExceeded",
+            condition_message(rollout, "its rollout is past its progress deadline"),
+        )
     refusal = refused_pods(obj)
     if refusal:
         return refusal
@@ -61,9 +64,13 @@ def deployment(obj: Mapping[str, Any]) -> Health:
     if number(counts, "readyReplicas") < wanted:
         return _less_ready(counts, wanted)
     if rollout and rollout.get("reason") not in ("NewReplicaSetAvailable", "DeploymentPaused"):
-        return progressing("ReplicaSetNotAvailable", told(rollout, "its rollout is not complete"))
-    if not holds(said.get("Available")):
-        return progressing("DeploymentNotAvailable", told(said.get("Available", {}), "it is not available"))
+        return progressing(
+            "ReplicaSetNotAvailable", condition_message(rollout, "its rollout is not complete")
+        )
+    if not is_true(said.get("Available")):
+        return progressing(
+            "DeploymentNotAvailable", condition_message(said.get("Available", {}), "it is not available")
+        )
     return current(f"{wanted} of {wanted} replicas are ready")
 
 
@@ -84,9 +91,9 @@ def refused_pods(obj: Mapping[str, Any]) -> Health | None:
     passing refusal pass; a webhook that does not answer may yet come up, so that one is waited for.
     """
     condition = conditions(obj).get("ReplicaFailure", {})
-    if not holds(condition):
+    if not is_true(condition):
         return None
-    message = told(condition, "its pods can't be created")
+    message = condition_message(condition, "its pods can't be created")
     silent_webhook = "failed calling webhook" in message
     return progressing(
         str(condition.get("reason") or "ReplicaFailure"),
@@ -173,7 +180,7 @@ def pod(obj: Mapping[str, Any]) -> Health:
     if phase == "Failed":
         return failed(str(counts.get("reason") or "PodFailed"), str(counts.get("message") or "it has failed"))
     if phase == "Running":
-        if holds(said.get("Ready")):
+        if is_true(said.get("Ready")):
             return current("it is ready")
         crashing = [
             str(c.get("name"))
@@ -182,11 +189,15 @@ def pod(obj: Mapping[str, Any]) -> Health:
         ]
         if crashing:
             return failed("CrashLoopBackOff", f"its containers crash again and again: {', '.join(crashing)}")
-        return progressing("PodNotReady", told(said.get("Ready", {}), "it runs but is not ready"))
+        return progressing(
+            "PodNotReady", condition_message(said.get("Ready", {}), "it runs but is not ready")
+        )
     scheduled = said.get("PodScheduled", {})
     if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
         return progressing(
-            "Unschedulable", told(scheduled, "no node can take it"), fails_after=UNSCHEDULABLE_FAILS_AFTER
+            "Unschedulable",
+            condition_message(scheduled, "no node can take it"),
+            fails_after=UNSCHEDULABLE_FAILS_AFTER,
         )
     return progressing("PodPending", "it has not started yet")
 
@@ -198,11 +209,13 @@ def job(obj: Mapping[str, Any]) -> Health:
     """
     said = conditions(obj)
     for condition in (said.get("Failed", {}), said.get("FailureTarget", {})):
-        if holds(condition):
-            return failed(str(condition.get("reason") or "JobFailed"), told(condition, "it has failed"))
-    if holds(said.get("Complete")):
+        if is_true(condition):
+            return failed(
+                str(condition.get("reason") or "JobFailed"), condition_message(condition, "it has failed")
+            )
+    if is_true(said.get("Complete")):
         return current("it is complete")
-    if spec(obj).get("suspend") and holds(said.get("Suspended")):
+    if spec(obj).get("suspend") and is_true(said.get("Suspended")):
         return current("it is suspended, as its manifest says")
     counts = status(obj)
     wanted = number(spec(obj), "completions", number(spec(obj), "parallelism", 1))

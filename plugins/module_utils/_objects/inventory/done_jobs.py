@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 
 from ..health.finished_jobs import removes_itself
 from .inventory import Inventory
-from .inventory_entry import Entry, intent_of
+from .inventory_entry import InventoryEntry, intent_of
 
 
 def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
@@ -29,7 +29,7 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
     return replace(inventory, entries=tuple(entries))
 
 
-def is_done(cluster: Cluster, obj: Object, known: Entry | None) -> bool:
+def is_done(cluster: Cluster, obj: Object, known: InventoryEntry | None) -> bool:
     """Whether an object is a Job that has finished as it is to be, and has removed itself since."""
     if known is None or not known.finished or known.finished != intent_of(obj):
         return False

@@ -21,10 +21,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
-from .inventory_entry import Entry, entry_of, intent_of, is_entry_of_ours, is_unchanged, may_be_taken, noted
+from .inventory_entry import (
+    InventoryEntry,
+    current_entry,
+    entry_of,
+    intent_of,
+    is_as_recorded,
+    is_entry_of_ours,
+    may_be_taken,
+)
 
 
-class KeptPart(NamedTuple):
+class RecordVersion(NamedTuple):
     """A record that an inventory, or a part of it, was read from."""
 
     name: str
@@ -54,13 +62,13 @@ class Inventory:
     namespace: str = ""
     version: str = ""
     digest: str = ""
-    entries: tuple[Entry, ...] = field(default=())
+    entries: tuple[InventoryEntry, ...] = field(default=())
     component_version: str = ""
     release: str = ""
     prerequisite: bool = False
     needs: tuple[str, ...] = ()
     source: str = ""
-    kept: tuple[KeptPart, ...] = field(default=(), compare=False)
+    record_versions: tuple[RecordVersion, ...] = field(default=(), compare=False)
 
     @property
     def refs(self) -> frozenset[Ref]:
@@ -68,7 +76,7 @@ class Inventory:
         return frozenset(entry.ref for entry in self.entries if not entry.dropped)
 
 
-def suspects(inventory: Inventory, live: Mapping[Ref, Object], policy: Policy) -> frozenset[Ref]:
+def refs_to_check(inventory: Inventory, live: Mapping[Ref, Object], policy: Policy) -> frozenset[Ref]:
     """Objects that have to be looked at closely.
 
     Args:
@@ -79,23 +87,24 @@ def suspects(inventory: Inventory, live: Mapping[Ref, Object], policy: Policy) -
     return frozenset(
         entry.ref
         for entry in inventory.entries
-        if not entry.dropped and (may_be_taken(entry, policy) or not is_unchanged(entry, live.get(entry.ref)))
+        if not entry.dropped
+        and (may_be_taken(entry, policy) or not is_as_recorded(entry, live.get(entry.ref)))
     )
 
 
-def to_look_at(inventory: Inventory, objects: Iterable[Object], moved: Collection[Ref]) -> list[Object]:
+def changed_objects(inventory: Inventory, objects: Iterable[Object], moved: Collection[Ref]) -> list[Object]:
     """Of a component's objects those that are not just as they were applied.
 
     Args:
         inventory: of a component that was deployed completely.
         objects: as they are to be.
-        moved: what others have written since; see :func:`suspects`.
+        moved: what others have written since; see :func:`refs_to_check`.
     """
     intents = {entry.ref: entry.intent for entry in inventory.entries if not entry.dropped and entry.intent}
     return [obj for obj in objects if (ref := ref_of(obj)) in moved or intents.get(ref) != intent_of(obj)]
 
 
-def with_made_anew(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
+def with_recreated(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
     """The inventory of a component that is not complete, with the objects that are others than were noted.
 
     Until it is complete only those count: by the old uid they would be somebody else's, and never go.
@@ -105,21 +114,21 @@ def with_made_anew(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
         live: the objects that were applied.
     """
 
-    def look(entry: Entry) -> Entry:
+    def look(entry: InventoryEntry) -> InventoryEntry:
         found = live.get(entry.ref)
         if found is None or entry.uid in ("", found["metadata"].get("uid")):
             return entry
-        return noted(entry, found, (entry.ceded, entry.added))
+        return current_entry(entry, found, (entry.ceded, entry.added))
 
     return replace(intent, entries=tuple(map(look, intent.entries)))
 
 
-def entries_of(inventory: Inventory | None) -> dict[Ref, Entry]:
+def entries_of(inventory: Inventory | None) -> dict[Ref, InventoryEntry]:
     """The entries of an inventory by what they name; none where there is no inventory."""
     return {entry.ref: entry for entry in inventory.entries} if inventory else {}
 
 
-def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[Ref, Entry]:
+def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[Ref, InventoryEntry]:
     """What is remembered of objects before a component is applied, by what names them.
 
     An object may come from another component, which has its memory; the component's own counts first. What
@@ -131,12 +140,12 @@ def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[
     return {entry.ref: entry for entry in found if entry.uid or entry.finished}
 
 
-def without(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
+def without_objects(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
     """The inventory without some objects."""
     return replace(inventory, entries=tuple(e for e in inventory.entries if e.ref not in refs))
 
 
-def refreshed(
+def refreshed_inventory(
     inventory: Inventory,
     live: Mapping[Ref, Object],
     interactive: Sequence[str] = INTERACTIVE_MANAGERS,
@@ -154,17 +163,17 @@ def refreshed(
 
     from ..ownership.conflicts import is_held_by_people
 
-    def look(entry: Entry) -> Entry:
+    def look(entry: InventoryEntry) -> InventoryEntry:
         found = live.get(entry.ref)
         if found is None or (now := entry_of(found)).uid != entry.uid:
             return entry
         managers = found["metadata"].get("managedFields") or ()
-        written = (now.own, now.others) != (entry.own, entry.others)
+        written = (now.own, now.others_hash) != (entry.own, entry.others_hash)
         if written and is_held_by_people(managers, interactive):
             return entry
         if now.own != entry.own and not all(map(is_entry_of_ours, managers)):
             return entry
-        return noted(entry, found, (entry.ceded, entry.added))
+        return current_entry(entry, found, (entry.ceded, entry.added))
 
     return replace(inventory, entries=tuple(look(entry) for entry in inventory.entries))
 

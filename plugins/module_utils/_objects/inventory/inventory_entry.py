@@ -21,17 +21,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 
 from ..ownership.policy import Policy, is_interactive
 
-Held = tuple[tuple[str, ...], tuple[str, ...]]
+ForeignFields = tuple[tuple[str, ...], tuple[str, ...]]
 """What others hold of an object: what was ceded, and what was added."""
 
 _HOLDER = re.compile(r" \(([^()]+)\)$")
 """Who holds what was ceded, as it is remembered, but for a subresource: that is never taken back."""
 
-US, OTHERS = "us", "others"
+CREATED_BY_US, CREATED_BY_OTHERS = "us", "others"
 """Who has made a namespace."""
 
 
-class Entry(NamedTuple):
+class InventoryEntry(NamedTuple):
     """One object of an inventory: a tuple, as thousands of them are made of every record that is read.
 
     Attributes:
@@ -56,8 +56,8 @@ class Entry(NamedTuple):
     uid: str = ""
     resource_version: str = ""
     own: str = ""
-    others: str = ""
-    touched: str = ""
+    others_hash: str = ""
+    manual_write_time: str = ""
     intent: str = ""
     dropped: bool = False
     ceded: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Entry(NamedTuple):
     made_by: str = ""
 
 
-def entry_of(obj: Mapping[str, Any]) -> Entry:
+def entry_of(obj: Mapping[str, Any]) -> InventoryEntry:
     """The inventory's entry of an object, from its metadata alone."""
     meta = obj["metadata"]
     own: list[Any] = []
@@ -79,14 +79,14 @@ def entry_of(obj: Mapping[str, Any]) -> Entry:
             others.append([manager.get("manager"), manager.get("apiVersion"), manager.get("fieldsV1")])
             if not manager.get("subresource") and is_interactive(str(manager.get("manager"))):
                 touched = max(touched, manager.get("time") or "")
-    return Entry(
+    return InventoryEntry(
         api_version=obj["apiVersion"],
         ref=ref_of(obj),
         uid=meta.get("uid", ""),
         resource_version=meta.get("resourceVersion", ""),
         own=_hash(own),
-        others=_hash(others),
-        touched=touched,
+        others_hash=_hash(others),
+        manual_write_time=touched,
     )
 
 
@@ -109,7 +109,7 @@ def intent_of(obj: Object) -> str:
     return _short_hash(json.dumps(obj, sort_keys=True, separators=(",", ":")))
 
 
-def is_unchanged(known: Entry, live: Object | None) -> bool:
+def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
     """Whether an object can't have changed in anything that matters since ``known`` was noted.
 
     False means that it has to be looked at closely, not that it has changed.
@@ -129,7 +129,7 @@ def is_unchanged(known: Entry, live: Object | None) -> bool:
     return bool(noticed(now) == noticed(known))
 
 
-def may_be_taken(entry: Entry, policy: Policy) -> bool:
+def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
     """Whether what others hold of an object is theirs no longer."""
     holders = (found[1] for found in map(_HOLDER.search, entry.ceded) if found)
     return (
@@ -139,7 +139,7 @@ def may_be_taken(entry: Entry, policy: Policy) -> bool:
     )
 
 
-def noted(entry: Entry, obj: Object, held: Held) -> Entry:
+def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> InventoryEntry:
     """The entry of an object as it is now, with what others hold of it.
 
     Of what could only be written plainly the server may have dropped fields that it did not know: its intent
@@ -159,7 +159,7 @@ def noted(entry: Entry, obj: Object, held: Held) -> Entry:
         ceded=ceded,
         added=added,
         finished=entry.finished,
-        made_by=OTHERS if anew else entry.made_by,
+        made_by=CREATED_BY_OTHERS if anew else entry.made_by,
     )
 
 

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from .inventory import Inventory, kinds_of
 
@@ -98,7 +98,7 @@ def read_live(
         for (group, kind), api_version in one_version.items()
         for namespace in (namespaces(group, kind) if in_full(api_version, kind) else [""])
     ]
-    pages = dict(zip(places, side_by_side(read, places), strict=True))
+    pages = dict(zip(places, map_in_threads(read, places), strict=True))
     found = (obj for page in pages.values() for obj in page.items)
     return Live(
         {ref: obj for obj in found if (ref := ref_of(obj)) in named},
@@ -110,5 +110,5 @@ def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
     """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
     from ..ownership.autoscaling import AUTOSCALERS, targets_of
 
-    found = side_by_side(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
+    found = map_in_threads(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
     return targets_of(obj for items in found for obj in items)

@@ -18,14 +18,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
 
 from .inventory import Inventory
-from .inventory_entry import OTHERS, US, Entry, is_written_by_us
+from .inventory_entry import CREATED_BY_OTHERS, CREATED_BY_US, InventoryEntry, is_written_by_us
 from .live_objects import read_metadata
 
 
-def look_for_makers(cluster: Cluster, intent: Inventory, before: Iterable[Inventory]) -> Inventory:
+def with_namespace_creators(cluster: Cluster, intent: Inventory, before: Iterable[Inventory]) -> Inventory:
     """The inventory to keep before a component is applied, with who has made the namespaces in it.
 
     Args:
@@ -45,25 +45,25 @@ def look_for_makers(cluster: Cluster, intent: Inventory, before: Iterable[Invent
 
 def with_makers(intent: Inventory, live: Mapping[Ref, Object], before: Iterable[Inventory]) -> Inventory:
     """The same, given the metadata of the namespaces that are there."""
-    remembered = [entry for one in before for entry in one.entries if entry.ref[:2] == NAMESPACE]
+    remembered = [entry for one in before for entry in one.entries if entry.ref[:2] == NAMESPACE_KIND]
 
-    def look(entry: Entry) -> Entry:
+    def look(entry: InventoryEntry) -> InventoryEntry:
         if not _is_wanted_namespace(entry):
             return entry
         found = live.get(entry.ref)
         if found is None:
             # We are about to make it, whoever made the one that was there.
-            return entry._replace(uid="", made_by=US)
+            return entry._replace(uid="", made_by=CREATED_BY_US)
         return entry._replace(made_by=maker_of(found, [one for one in remembered if one.ref == entry.ref]))
 
     return replace(intent, entries=tuple(map(look, intent.entries)))
 
 
-def _is_wanted_namespace(entry: Entry) -> bool:
-    return entry.ref[:2] == NAMESPACE and not entry.dropped
+def _is_wanted_namespace(entry: InventoryEntry) -> bool:
+    return entry.ref[:2] == NAMESPACE_KIND and not entry.dropped
 
 
-def maker_of(live: Object, remembered: Iterable[Entry]) -> str:
+def maker_of(live: Object, remembered: Iterable[InventoryEntry]) -> str:
     """Who has made a namespace that is there before we write to it; empty where nobody can know it.
 
     Args:
@@ -75,21 +75,21 @@ def maker_of(live: Object, remembered: Iterable[Entry]) -> str:
     if known is None:
         # Either somebody has made it anew, or nobody remembers it: unless we have written it, it isn't ours.
         others = bool(entries) or not is_written_by_us(live["metadata"]) or was_made_by_others(live)
-        return OTHERS if others else US
-    if not known.uid and known.made_by == US:
+        return CREATED_BY_OTHERS if others else CREATED_BY_US
+    if not known.uid and known.made_by == CREATED_BY_US:
         # A run that was cut off was about to make it, and may not have come to that.
-        return OTHERS if was_made_by_others(live) else US
+        return CREATED_BY_OTHERS if was_made_by_others(live) else CREATED_BY_US
     return known.made_by
 
 
-def is_of_others(entry: Entry, live: Object) -> bool:
+def has_other_creator(entry: InventoryEntry, live: Object) -> bool:
     """Whether a namespace was there before we first applied it.
 
     Args:
         entry: what its inventory says of it.
         live: its metadata.
     """
-    return entry.made_by == OTHERS if entry.made_by else was_made_by_others(live)
+    return entry.made_by == CREATED_BY_OTHERS if entry.made_by else was_made_by_others(live)
 
 
 def was_made_by_others(live: Object) -> bool:

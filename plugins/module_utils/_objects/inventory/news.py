@@ -12,18 +12,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 
-from ..ownership.findings import Finding, Outcome
+from ..ownership.findings import DriftOutcome, Finding
 
 if TYPE_CHECKING:
-    from .inventory_entry import Entry
+    from .inventory_entry import InventoryEntry
 
 
-def news(findings: Iterable[Finding], known: Mapping[Ref, Entry]) -> list[Finding]:
+def new_findings(findings: Iterable[Finding], known: Mapping[Ref, InventoryEntry]) -> list[Finding]:
     """What was not told before."""
     return [
         finding
         for finding in findings
         if (entry := known.get(finding.ref)) is None
         or finding.key not in (*entry.ceded, *entry.added)
-        or finding.outcome not in (Outcome.CEDED, Outcome.KEPT)
+        or finding.outcome not in (DriftOutcome.CEDED, DriftOutcome.KEPT)
     ]

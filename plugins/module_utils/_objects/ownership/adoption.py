@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.man
 )
 
 ManagerEntry = Mapping[str, Any]
-Taken = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]
+TakenFields = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]
 """What to take from one entry of an object's ``managedFields``, given all of them."""
 
 _MAKERS = frozenset(
@@ -74,15 +74,15 @@ def is_plain_write_of_ours(manager: ManagerEntry) -> bool:
     )
 
 
-def all_of(manager: ManagerEntry) -> Fields:
+def owned_fields(manager: ManagerEntry) -> Fields:
     """All that an entry holds, but for a status."""
     return frozenset(
         field for field in from_fields_v1(manager.get("fieldsV1") or {}) if field[0] != "f:status"
     )
 
 
-def handed_over(
-    managers: Sequence[ManagerEntry], api_version: str, taken: Taken
+def take_over_fields(
+    managers: Sequence[ManagerEntry], api_version: str, taken: TakenFields
 ) -> list[dict[str, Any]] | None:
     """The ``managedFields`` in which what others held is held by our apply, or None if nothing would move.
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import KEY_DEFAULTS
 
-from .findings import Finding, Outcome, name_of
+from .findings import DriftOutcome, Finding, name_of
 from .policy import INTERACTIVE_MANAGERS, is_interactive
 
 _MANAGER = re.compile(r'conflict with "([^"]*)"(?: with subresource "([^"]*)")?')
@@ -61,7 +61,7 @@ def resolve_conflict(
         What to apply instead, or None where a field can't be told from the causes.
     """
     times = {name_of(manager): str(manager.get("time") or "") for manager in managers}
-    remaining = copied(intent)
+    remaining = deep_copy(intent)
     taken: list[Finding] = []
     ceded: list[Finding] = []
     for cause in causes:
@@ -71,13 +71,13 @@ def resolve_conflict(
         manager, subresource = found.groups()
         holder = name_of({"manager": manager, "subresource": subresource})
         finding = Finding(
-            ref_of(intent), cause.field.lstrip("."), holder, times.get(holder, ""), Outcome.RESTORED
+            ref_of(intent), cause.field.lstrip("."), holder, times.get(holder, ""), DriftOutcome.RESTORED
         )
         # Who scales by hand uses what was made for scaling: that is no edit of the object.
         if force or (not subresource and is_interactive(manager, interactive)):
             taken.append(finding)
         elif remove_field(remaining, cause.field):
-            ceded.append(replace(finding, outcome=Outcome.CEDED))
+            ceded.append(replace(finding, outcome=DriftOutcome.CEDED))
         else:
             return None
     if not causes:

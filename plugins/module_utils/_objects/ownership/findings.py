@@ -54,7 +54,7 @@ _BINDING = ("f:pv.kubernetes.io/", "f:volume.kubernetes.io/", "f:volume.beta.kub
 _NAMED_ITEM = re.compile(r'\[name="([^"]*)"\]')
 
 
-class Outcome(StrEnum):
+class DriftOutcome(StrEnum):
     """What becomes of a difference."""
 
     RESTORED = "restored"
@@ -65,11 +65,11 @@ class Outcome(StrEnum):
 
 
 _SENTENCES = {
-    Outcome.RESTORED: "{field} was changed by {manager}; it is restored",
-    Outcome.CEDED: "{field} is held by {manager} and left to it",
-    Outcome.KEPT: "{field} was added by {manager}; it stays",
-    Outcome.REMOVED: "{field} was added by {manager}; it is removed",
-    Outcome.ADOPTED: "written by {manager} before; it is taken over with all that was written so",
+    DriftOutcome.RESTORED: "{field} was changed by {manager}; it is restored",
+    DriftOutcome.CEDED: "{field} is held by {manager} and left to it",
+    DriftOutcome.KEPT: "{field} was added by {manager}; it stays",
+    DriftOutcome.REMOVED: "{field} was added by {manager}; it is removed",
+    DriftOutcome.ADOPTED: "written by {manager} before; it is taken over with all that was written so",
 }
 
 
@@ -89,7 +89,7 @@ class Finding:
     field: str
     manager: str
     time: str
-    outcome: Outcome
+    outcome: DriftOutcome
 
     @property
     def key(self) -> str:
@@ -125,7 +125,7 @@ def name_of(manager: Mapping[str, Any]) -> str:
     return f"{name} ({subresource})" if subresource else name
 
 
-def held_by_others(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding]:
+def foreign_findings(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding]:
     """What others hold of an object that was just applied: what was ceded, and what they added.
 
     Args:
@@ -140,7 +140,7 @@ def held_by_others(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding]:
         text = as_text(field).lstrip(".")
         if any(text == one or text.startswith((f"{one}.", f"{one}[")) for one in known):
             continue
-        outcome = Outcome.CEDED if field == REPLICAS else Outcome.KEPT
+        outcome = DriftOutcome.CEDED if field == REPLICAS else DriftOutcome.KEPT
         found.append(Finding(ref, text, name_of(manager), str(manager.get("time") or ""), outcome))
     return found
 
@@ -219,19 +219,19 @@ def unexplained(ref: Ref, fields: Iterable[str], explained: Iterable[Finding]) -
     """
     known = [_NAMED_ITEM.sub(r"[\1]", one.field) for one in explained if one.ref == ref]
     return [
-        Finding(ref, field, "", "", Outcome.RESTORED)
+        Finding(ref, field, "", "", DriftOutcome.RESTORED)
         for field in fields
         if not any(one.startswith(field) or field.startswith(one) for one in known)
     ]
 
 
-def sentences_of(findings: Iterable[Finding]) -> list[str]:
+def describe_findings(findings: Iterable[Finding]) -> list[str]:
     """Findings for people: one by one, but for objects that are taken over, which are many or none."""
     findings = list(findings)
-    told = [str(finding) for finding in findings if finding.outcome is not Outcome.ADOPTED]
+    told = [str(finding) for finding in findings if finding.outcome is not DriftOutcome.ADOPTED]
     made: dict[str, list[Finding]] = {}
     for finding in findings:
-        if finding.outcome is Outcome.ADOPTED:
+        if finding.outcome is DriftOutcome.ADOPTED:
             made.setdefault(finding.manager, []).append(finding)
     for manager, objects in made.items():
         if len(objects) == 1:
@@ -241,6 +241,6 @@ def sentences_of(findings: Iterable[Finding]) -> list[str]:
     return told
 
 
-def remembered(findings: Iterable[Finding], ref: Ref, outcome: Outcome) -> tuple[str, ...]:
+def finding_keys(findings: Iterable[Finding], ref: Ref, outcome: DriftOutcome) -> tuple[str, ...]:
     """What an inventory keeps of the findings of one object."""
     return tuple(sorted({one.key for one in findings if one.ref == ref and one.outcome is outcome}))

@@ -15,22 +15,22 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD, NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 
 from ..inventory.inventory import Inventory
-from ..inventory.inventory_entry import Entry, is_written_by_us
+from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
 
-PROTECTED = (CRD, ("", "PersistentVolumeClaim"), NAMESPACE)
+PROTECTED = (CRD_KIND, ("", "PersistentVolumeClaim"), NAMESPACE_KIND)
 """Kinds (group, kind) that take what is not ours with them: people's resources, data, whole namespaces."""
 
 RESOURCE_POLICY = "helm.sh/resource-policy"
 """With the value ``keep`` on an object Helm never deletes it; whoever wrote the chart counts on that."""
 
-GONE, DELETE, LEFT, KEPT = "gone", "delete", "left", "kept"
+GONE, DELETE, NOT_OWNED, RETAINED = "gone", "delete", "left", "kept"
 
 
 @dataclass(frozen=True)
-class Fate:
+class RemovalDecision:
     """What is to be done about one object of an inventory.
 
     Attributes:
@@ -40,13 +40,13 @@ class Fate:
         uid, resource_version: preconditions of a deletion.
     """
 
-    what: str
-    why: str = ""
+    action: str
+    reason: str = ""
     uid: str = ""
     resource_version: str = ""
 
 
-def fate_of(entry: Entry, live: Object | None, *, force: bool = False) -> Fate:
+def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = False) -> RemovalDecision:
     """What is to be done about an object that has to go, by its metadata as it is now.
 
     An object of another uid was made by somebody else. One that has moved on since it was noted is ours as
@@ -58,22 +58,28 @@ def fate_of(entry: Entry, live: Object | None, *, force: bool = False) -> Fate:
         force: whether it goes even though it says of itself that it stays.
     """
     if live is None:
-        return Fate(GONE)
+        return RemovalDecision(GONE)
     meta = live["metadata"]
     uid, resource_version = meta.get("uid", ""), meta.get("resourceVersion", "")
     if entry.uid and uid != entry.uid:
-        return Fate(
-            LEFT, f"{entry.ref}: somebody has made it anew since it was deployed, so it is left alone"
+        return RemovalDecision(
+            NOT_OWNED, f"{entry.ref}: somebody has made it anew since it was deployed, so it is left alone"
         )
     if (uid, resource_version) != (entry.uid, entry.resource_version) and not is_written_by_us(meta):
         holders = sorted({str(one.get("manager")) for one in meta.get("managedFields") or ()})
         held = f" (now written by {', '.join(holders)})" if holders else ""
-        return Fate(LEFT, f"{entry.ref}: nothing of it is ours any more{held}, so it is left alone")
+        return RemovalDecision(
+            NOT_OWNED, f"{entry.ref}: nothing of it is ours any more{held}, so it is left alone"
+        )
     # On a definition it is there to keep what people have made of it, which is looked at where one goes.
-    asks_to_stay = (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and entry.ref[:2] != CRD
+    asks_to_stay = (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and entry.ref[
+        :2
+    ] != CRD_KIND
     if asks_to_stay and not force:
-        return Fate(KEPT, f"{entry.ref}: it stays, as its annotation {RESOURCE_POLICY} says so")
-    return Fate(DELETE, uid=uid, resource_version=resource_version)
+        return RemovalDecision(
+            RETAINED, f"{entry.ref}: it stays, as its annotation {RESOURCE_POLICY} says so"
+        )
+    return RemovalDecision(DELETE, uid=uid, resource_version=resource_version)
 
 
 def is_protected(ref: Ref, allowed: Collection[str]) -> bool:
@@ -86,9 +92,9 @@ def is_protected(ref: Ref, allowed: Collection[str]) -> bool:
     return ref[:2] in PROTECTED and ref.kind not in allowed and str(ref) not in allowed
 
 
-def no_longer_wanted(
+def obsolete_entries(
     inventories: Iterable[Inventory], wanted: Collection[Ref], components: Collection[str]
-) -> dict[str, tuple[Entry, ...]]:
+) -> dict[str, tuple[InventoryEntry, ...]]:
     """What the inventories of some components name and nobody wants any more.
 
     Args:
@@ -131,7 +137,7 @@ def may_prune(
     wanted = {ref for name in components if name in inventories for ref in inventories[name].refs}
     going = set(inventories) if orphans else set(components)
     return any(
-        not is_protected(entry.ref, allowed) and fate_of(entry, live.get(entry.ref)).what == DELETE
-        for entries in no_longer_wanted(inventories.values(), wanted, going).values()
+        not is_protected(entry.ref, allowed) and decide_removal(entry, live.get(entry.ref)).action == DELETE
+        for entries in obsolete_entries(inventories.values(), wanted, going).values()
         for entry in entries
     )

@@ -15,18 +15,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD,
-    NAMESPACE,
+    CRD_KIND,
+    NAMESPACE_KIND,
     built_in_kinds,
     kinds_of_crd,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..access.rights import Right, list_right
 from ..access.roles import GRANT_LABEL
-from ..inventory.inventory_entry import Entry
-from ..inventory.namespace_makers import is_of_others
-from .fate import KEPT, LEFT, Fate
+from ..inventory.inventory_entry import InventoryEntry
+from ..inventory.namespace_makers import has_other_creator
+from .fate import NOT_OWNED, RETAINED, RemovalDecision
 
 MOST_NAMED = 10
 """How many objects a sentence lists by name."""
@@ -44,7 +44,7 @@ _IN_EVERY_NAMESPACE = frozenset(
 _TOKEN_OF = "kubernetes.io/service-account.name"
 
 
-class Inhabitants:
+class ContainedObjects:
     """Spares definitions that have resources, and namespaces that others use.
 
     Args:
@@ -56,38 +56,38 @@ class Inhabitants:
         self._cluster = cluster
         self._forced = forced
 
-    def spare(self, entry: Entry, live: Object) -> Fate | None:
+    def retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; None if it may go."""
         ref = entry.ref
-        if ref[:2] == NAMESPACE and is_of_others(entry, live):
-            return Fate(LEFT, f"{ref}: it was there before the release, so it stays")
+        if ref[:2] == NAMESPACE_KIND and has_other_creator(entry, live):
+            return RemovalDecision(NOT_OWNED, f"{ref}: it was there before the release, so it stays")
         if self._forced(ref):
             return None
-        told = self.told_of(entry)
-        return Fate(KEPT, f"{ref}: it stays, as {told}") if told else None
+        told = self.describe_contents(entry)
+        return RemovalDecision(RETAINED, f"{ref}: it stays, as {told}") if told else None
 
-    def told_of(self, entry: Entry) -> str:
+    def describe_contents(self, entry: InventoryEntry) -> str:
         """What would go with an object, in words; empty where nothing would."""
-        if entry.ref[:2] == CRD:
+        if entry.ref[:2] == CRD_KIND:
             found = [ref_of(obj) for obj in self.resources(entry)]
             return f"these live: {listed(found)}" if found else ""
-        if entry.ref[:2] == NAMESPACE:
+        if entry.ref[:2] == NAMESPACE_KIND:
             found = self.contents(entry.ref.name)
             return f"this lives in it: {listed(found)}" if found else ""
         return ""
 
-    def rights(self, entry: Entry) -> set[Right]:
+    def rights(self, entry: InventoryEntry) -> set[Right]:
         """What :meth:`spare` and :meth:`resources` take for an object, and deleting those if that is forced.
 
         Raises:
             ClusterError: the server does not answer.
         """
         ref, forced = entry.ref, self._forced(entry.ref)
-        if ref[:2] == CRD:
+        if ref[:2] == CRD_KIND:
             plural, _dot, group = ref.name.partition(".")
             forcing = {Right(verb, group, plural) for verb in ("get", "delete")} if forced else set()
             return self.looking_rights(ref) | forcing
-        if ref[:2] != NAMESPACE or forced or not self._is_released(entry):
+        if ref[:2] != NAMESPACE_KIND or forced or not self._is_released(entry):
             return set()
         return self.looking_rights(ref)
 
@@ -97,10 +97,10 @@ class Inhabitants:
         Raises:
             ClusterError: the server does not answer.
         """
-        if ref[:2] == CRD:
+        if ref[:2] == CRD_KIND:
             plural, _dot, group = ref.name.partition(".")
             return {Right("list", group, plural)}
-        if ref[:2] != NAMESPACE:
+        if ref[:2] != NAMESPACE_KIND:
             return set()
         served = self._cluster.resource
         try:
@@ -110,18 +110,18 @@ class Inhabitants:
             kinds = _one_version_of_each([])
         found = {right for kind in kinds for right in list_right(*kind, served)}
         return {right._replace(namespace=ref.name) for right in found} | list_right(
-            f"{CRD[0]}/v1", CRD[1], served
+            f"{CRD_KIND[0]}/v1", CRD_KIND[1], served
         )
 
-    def _is_released(self, namespace: Entry) -> bool:
+    def _is_released(self, namespace: InventoryEntry) -> bool:
         try:
             live = self._cluster.get(namespace.api_version, namespace.ref.kind, namespace.ref.name)
         except Forbidden:
             # Told as a right that is missing.
             return False
-        return live is not None and not is_of_others(namespace, live)
+        return live is not None and not has_other_creator(namespace, live)
 
-    def resources(self, definition: Entry) -> list[Object]:
+    def resources(self, definition: InventoryEntry) -> list[Object]:
         """The metadata of all custom resources of a definition."""
         crd = self._cluster.get(definition.api_version, definition.ref.kind, definition.ref.name)
         kinds = list(kinds_of_crd(crd)) if crd else []
@@ -133,11 +133,11 @@ class Inhabitants:
         def read(kind: tuple[str, str]) -> list[Object]:
             return self._cluster.list(*kind, namespace, metadata_only=True).items
 
-        found = (obj for items in side_by_side(read, self._namespaced_kinds()) for obj in items)
+        found = (obj for items in map_in_threads(read, self._namespaced_kinds()) for obj in items)
         return sorted({ref_of(obj) for obj in found if _counts(obj)})
 
     def _namespaced_kinds(self) -> Sequence[tuple[str, str]]:
-        return _one_version_of_each(self._cluster.list(f"{CRD[0]}/v1", CRD[1]).items)
+        return _one_version_of_each(self._cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items)
 
 
 def _one_version_of_each(crds: Iterable[Object]) -> Sequence[tuple[str, str]]:

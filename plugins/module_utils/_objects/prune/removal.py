@@ -22,21 +22,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD,
-    NAMESPACE,
+    CRD_KIND,
+    NAMESPACE_KIND,
     built_in_kinds,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..apply.order import is_home, is_in_the_way, rank_of
 from ..health.explanation import tidy
-from ..health.wait import OnChange, Unhealthy, wait_until_gone
+from ..health.wait import OnChange, UnhealthyObject, wait_until_gone
 from ..health.watcher import Watcher
 from ..inventory.inventory import Inventory
-from ..inventory.inventory_entry import Entry
+from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.live_objects import read_metadata
-from .fate import DELETE, GONE, KEPT, LEFT, Fate, fate_of
+from .fate import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
 
 ATTEMPTS = 12
 """How often an object is read again that moves on between a look and its deletion: controllers are quick.
@@ -66,20 +66,20 @@ class Removal:
         cancelled: whether a person has ended it.
     """
 
-    deleted: list[Entry] = field(default_factory=list)
-    gone: list[Entry] = field(default_factory=list)
-    left: list[Entry] = field(default_factory=list)
-    kept: list[Entry] = field(default_factory=list)
-    failed: list[Entry] = field(default_factory=list)
-    untried: list[Entry] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    deleted: list[InventoryEntry] = field(default_factory=list)
+    gone: list[InventoryEntry] = field(default_factory=list)
+    not_owned: list[InventoryEntry] = field(default_factory=list)
+    retained: list[InventoryEntry] = field(default_factory=list)
+    failed: list[InventoryEntry] = field(default_factory=list)
+    untried: list[InventoryEntry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     cancelled: bool = False
 
     @property
-    def forgotten(self) -> frozenset[Ref]:
+    def refs_to_drop(self) -> frozenset[Ref]:
         """What an inventory need not name any longer."""
-        return frozenset(entry.ref for entry in (*self.deleted, *self.gone, *self.left))
+        return frozenset(entry.ref for entry in (*self.deleted, *self.gone, *self.not_owned))
 
     def and_then(self, later: Removal) -> Removal:
         """What came of this and of a later removal together."""
@@ -108,12 +108,12 @@ class Terms:
     deadline: float = float("inf")
     cancelled: Callable[[], bool] = lambda: False
     on_change: OnChange | None = None
-    spare: Callable[[Entry, Object], Fate | None] = lambda _entry, _live: None
+    retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
     watcher: Watcher | None = None
     force: bool = False
 
 
-def remove_objects(terms: Terms, entries: Iterable[Entry]) -> Removal:
+def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
     """Delete objects, rank by rank, each rank gone before the next: what was made last goes first.
 
     So webhooks and aggregated APIs go before what serves them, and custom resources while their operators
@@ -134,42 +134,46 @@ def remove_objects(terms: Terms, entries: Iterable[Entry]) -> Removal:
     return removal
 
 
-def _ranks(entries: Iterable[Entry]) -> list[list[Entry]]:
-    ranks: dict[int, list[Entry]] = {}
+def _ranks(entries: Iterable[InventoryEntry]) -> list[list[InventoryEntry]]:
+    ranks: dict[int, list[InventoryEntry]] = {}
     for entry in entries:
         rank = rank_of({"apiVersion": entry.api_version, "kind": entry.ref.kind})
         ranks.setdefault(rank, []).append(entry)
     return [ranks[rank] for rank in sorted(ranks, reverse=True)]
 
 
-def _remove_rank(terms: Terms, rank: Sequence[Entry], live: Mapping[Ref, Object], removal: Removal) -> None:
-    def attempt(entry: Entry) -> Fate | ClusterError:
+def _remove_rank(
+    terms: Terms, rank: Sequence[InventoryEntry], live: Mapping[Ref, Object], removal: Removal
+) -> None:
+    def attempt(entry: InventoryEntry) -> RemovalDecision | ClusterError:
         try:
             return _delete(terms, entry, live.get(entry.ref))
         except ClusterError as error:
             return error
 
-    asked: list[Entry] = []
-    for entry, answer in zip(rank, side_by_side(attempt, rank), strict=True):
+    asked: list[InventoryEntry] = []
+    for entry, answer in zip(rank, map_in_threads(attempt, rank), strict=True):
         if isinstance(answer, ClusterError):
             removal.failed.append(entry)
             removal.errors.append(str(answer))
-        elif answer.what == DELETE:
+        elif answer.action == DELETE:
             asked.append(entry._replace(uid=answer.uid))
         else:
-            {GONE: removal.gone, LEFT: removal.left, KEPT: removal.kept}[answer.what].append(entry)
-            removal.told += [answer.why] if answer.why else []
+            {GONE: removal.gone, NOT_OWNED: removal.not_owned, RETAINED: removal.retained}[
+                answer.action
+            ].append(entry)
+            removal.notes += [answer.reason] if answer.reason else []
     _see_them_go(terms, asked, removal)
 
 
-def _delete(terms: Terms, entry: Entry, live: Object | None) -> Fate:
+def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> RemovalDecision:
     """Ask for one object's deletion, if it may go; with what was read of it as preconditions."""
     cluster, ref = terms.cluster, entry.ref
     for attempt in range(ATTEMPTS):
-        fate = fate_of(entry, live, force=terms.force)
-        if fate.what != DELETE or live is None:
+        fate = decide_removal(entry, live, force=terms.force)
+        if fate.action != DELETE or live is None:
             return fate
-        spared = None if attempt else terms.spare(entry, live)
+        spared = None if attempt else terms.retain(entry, live)
         if spared:
             return spared
         try:
@@ -186,7 +190,7 @@ def _delete(terms: Terms, entry: Entry, live: Object | None) -> Fate:
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2**attempt))
             live = cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
         else:
-            return fate if there else Fate(GONE)
+            return fate if there else RemovalDecision(GONE)
     raise ClusterError(
         f"{ref}: it changes so often that it could not be deleted as it was seen, {ATTEMPTS} times;"
         " find out who writes it all the time, or run the playbook again"
@@ -198,7 +202,7 @@ def propagation_of(ref: Ref) -> str:
     return "Foreground" if ref.group in _RUNS_PODS else "Background"
 
 
-def _see_them_go(terms: Terms, asked: Sequence[Entry], removal: Removal) -> None:
+def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal) -> None:
     if not asked:
         return
     live = read_metadata(terms.cluster, [Inventory("", entries=tuple(asked))])
@@ -219,7 +223,7 @@ def _see_them_go(terms: Terms, asked: Sequence[Entry], removal: Removal) -> None
     removal.errors += [what_holds(one, _pods_of(terms.cluster, one)) for one in result.unhealthy]
 
 
-def _pods_of(cluster: Cluster, one: Unhealthy) -> list[Object]:
+def _pods_of(cluster: Cluster, one: UnhealthyObject) -> list[Object]:
     """The pods of a workload that are still there; none of what isn't one, and where they can't be read."""
     labels = (((one.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
     if one.ref.group not in _RUNS_PODS or not labels:
@@ -231,11 +235,11 @@ def _pods_of(cluster: Cluster, one: Unhealthy) -> list[Object]:
         return []
 
 
-def what_holds(one: Unhealthy, pods: Sequence[Object] = ()) -> str:
+def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
     """Why an object that was deleted is still there, and who can help, in a sentence."""
     obj: Mapping[str, Any] = one.object or {}
     finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
-    if one.ref[:2] == NAMESPACE:
+    if one.ref[:2] == NAMESPACE_KIND:
         conditions = (obj.get("status") or {}).get("conditions") or ()
         told = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
         return f"{one.ref}: it was deleted, and is not empty yet: {told or 'nobody says of what'}"
@@ -258,7 +262,7 @@ def _about_pod(pod: Mapping[str, Any]) -> str:
     return f"pod {meta['name']}" + (f" (held by {held})" if held else f" (on node {node})" if node else "")
 
 
-def in_served_versions(cluster: Cluster, entries: Iterable[Entry]) -> list[Entry]:
+def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> list[InventoryEntry]:
     """The entries, each in a version in which the cluster still serves its kind, where there is one.
 
     The version that an object was applied in may be gone, and the object live on in another one.
@@ -276,7 +280,7 @@ def in_served_versions(cluster: Cluster, entries: Iterable[Entry]) -> list[Entry
         for api_version, kind in built_in_kinds()
         if cluster.resource(api_version, kind)
     }
-    for crd in cluster.list(f"{CRD[0]}/v1", CRD[1]).items:
+    for crd in cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items:
         spec = crd["spec"]
         served = [version["name"] for version in spec["versions"] if version.get("served")]
         if served:
@@ -308,8 +312,8 @@ class RemovalInRounds:
         seconds: how long that took.
     """
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self._rounds: tuple[list[Entry], ...] = tuple([] for _each in range(ROUNDS))
+    def __init__(self, entries: Iterable[InventoryEntry]) -> None:
+        self._rounds: tuple[list[InventoryEntry], ...] = tuple([] for _each in range(ROUNDS))
         for entry in entries:
             self._rounds[_round_of(entry)].append(entry)
         self.count = sum(map(len, self._rounds))
@@ -345,7 +349,7 @@ class RemovalInRounds:
         return bool(self.removal.errors or self.removal.cancelled)
 
 
-def _round_of(entry: Entry) -> int:
+def _round_of(entry: InventoryEntry) -> int:
     if is_in_the_way(entry.ref.kind):
         return 0
     return ROUNDS - 1 if is_home({"apiVersion": entry.api_version, "kind": entry.ref.kind}) else 1

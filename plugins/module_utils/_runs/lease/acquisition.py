@@ -27,7 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     Terms,
     remove_objects,
@@ -36,16 +38,27 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
 from .fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,
-    Raised,
-    advisory,
-    evict_others,
-    fenced,
+    RaisedFence,
+    advisory_fence,
+    delete_other_fences,
+    fenced_cluster,
     lower_fence,
+    no_fence_reason,
     raise_fence,
-    why_no_fence,
 )
-from .lease import API_VERSION, KIND, NAME, NAMESPACE, Holder, Lease, Sighting, Standing, sighted, taken
-from .tenure import Tenure, read_lease
+from .lease import (
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
+    Holder,
+    Lease,
+    LeaseAvailability,
+    LeaseObservation,
+    acquisition_spec,
+    observe_lease,
+)
+from .tenure import HeldLease, read_lease
 
 LOOK_SECONDS = 1.0
 """How often whoever waits looks at the lease."""
@@ -58,7 +71,7 @@ class LeaseHeld(LifecycleError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class LeaseRequest:
     """What somebody wants the lease for.
 
     Attributes:
@@ -78,7 +91,7 @@ class Claim:
     no_fence: str | None = None
 
 
-class Won(NamedTuple):
+class AcquiredLease(NamedTuple):
     """A lease that is ours.
 
     Attributes:
@@ -88,7 +101,7 @@ class Won(NamedTuple):
         is_first: whether nobody else was at work meanwhile, so that a plan from before may still hold.
     """
 
-    tenure: Tenure
+    tenure: HeldLease
     fence: Fence
     cluster: Cluster
     is_first: bool
@@ -108,7 +121,7 @@ class Acquisition:
     def __init__(
         self,
         cluster: Cluster,
-        claim: Claim,
+        claim: LeaseRequest,
         tell: Callable[[str, str], None],
         cancelled: Callable[[], bool],
         *,
@@ -121,9 +134,9 @@ class Acquisition:
         self._cancelled = cancelled
         self._clock = clock
         self._sleep = sleep
-        self._raised: Raised | None = None
+        self._raised: RaisedFence | None = None
 
-    def acquire(self, lease: Lease | None = None) -> Won:
+    def acquire(self, lease: Lease | None = None) -> AcquiredLease:
         """Get the lease.
 
         Args:
@@ -139,13 +152,13 @@ class Acquisition:
             self._lower()
             raise
 
-    def _acquire(self, lease: Lease) -> Won:
+    def _acquire(self, lease: Lease) -> AcquiredLease:
         begun = self._clock()
-        seen = sighted(None, lease, begun)
+        seen = observe_lease(None, lease, begun)
         is_first = True
         while True:
-            standing = seen.standing(self._clock())
-            if standing is Standing.HELD:
+            standing = seen.availability(self._clock())
+            if standing is LeaseAvailability.HELD:
                 is_first = False
                 self._wait_a_little(seen, begun)
             else:
@@ -155,9 +168,9 @@ class Acquisition:
                 is_first = False
                 # Whoever was quicker may have taken the fence of anybody else away.
                 self._lower()
-            seen = sighted(seen, read_lease(self._cluster), self._clock())
+            seen = observe_lease(seen, read_lease(self._cluster), self._clock())
 
-    def _wait_a_little(self, seen: Sighting, begun: float) -> None:
+    def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
         if self._cancelled():
             raise LifecycleError(f"cancelled while it waited for {seen.lease}, who has the lease")
         waited = self._clock() - begun
@@ -180,17 +193,17 @@ class Acquisition:
                 lower_fence(self._cluster, self._raised.fence)
         self._raised = None
 
-    def _take(self, before: Lease) -> Tenure | None:
+    def _take(self, before: Lease) -> HeldLease | None:
         """Take a lease that is free, or was given up; None where somebody was quicker."""
         claim = self._claim
         self._raised = self._raised or self._prepare()
         begun = self._clock()
-        spec = taken(before, claim.holder, claim.seconds, datetime.now(UTC))
+        spec = acquisition_spec(before, claim.holder, claim.seconds, datetime.now(UTC))
         try:
             self._write(before, spec)
         except Conflict:
             return None
-        return Tenure(
+        return HeldLease(
             self._cluster,
             claim.holder.identity,
             before.epoch + 1,
@@ -199,14 +212,14 @@ class Acquisition:
             clock=self._clock,
         )
 
-    def _prepare(self) -> Raised:
+    def _prepare(self) -> RaisedFence:
         """Make the fence first: a Secret that is made later might be that of a run that has lost already."""
         claim = self._claim
         no_fence = claim.no_fence
         if no_fence is None:
-            no_fence = why_no_fence(self._cluster, claim.account)
+            no_fence = no_fence_reason(self._cluster, claim.account)
         if no_fence:
-            return advisory(no_fence)
+            return advisory_fence(no_fence)
         try:
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
         except NotFound:
@@ -220,12 +233,14 @@ class Acquisition:
             meta = {"uid": before.uid, "resourceVersion": before.resource_version}
             patch = {"metadata": meta, "spec": spec}
             try:
-                self._cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, patch)
+                self._cluster.patch(
+                    LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch
+                )
             except NotFound as gone:
                 raise Conflict("take the lease", status=409) from gone
             return
-        meta = {"name": NAME, "namespace": NAMESPACE}
-        lease = {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta, "spec": spec}
+        meta = {"name": LEASE_NAME, "namespace": LIFECYCLE_NAMESPACE}
+        lease = {"apiVersion": LEASE_API_VERSION, "kind": LEASE_OBJECT_KIND, "metadata": meta, "spec": spec}
         try:
             self._cluster.create(lease)
         except NotFound:
@@ -234,31 +249,31 @@ class Acquisition:
 
     def _bring_namespace(self) -> None:
         # The label tells later that it is we who have made it.
-        meta = {"name": NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
+        meta = {"name": LIFECYCLE_NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
         self._cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
 
-    def _won(self, tenure: Tenure, seen: Sighting, is_first: bool) -> Won:
-        fence, token = self._raised or Raised(Fence())
+    def _won(self, tenure: HeldLease, seen: LeaseObservation, is_first: bool) -> AcquiredLease:
+        fence, token = self._raised or RaisedFence(Fence())
         tenure.cancelled = self._cancelled
         taken_over = bool(seen.lease.holder)
         # Where there is no lease it may have been deleted while somebody had it.
         if taken_over or not seen.lease.uid:
             # Where this fails the lease is left to expire: given back, it would look as if nobody from before
             # could write any more.
-            with tenure.renewed():
+            with tenure.keep_renewed():
                 note, evicted = self._evict(tenure, fence, seen.lease)
             fence = replace(fence, note=note or fence.note)
             taken_over = taken_over or evicted
-        cluster = fenced(self._cluster, tenure, fence, token)
-        return Won(tenure, fence, cluster, is_first and not taken_over)
+        cluster = fenced_cluster(self._cluster, tenure, fence, token)
+        return AcquiredLease(tenure, fence, cluster, is_first and not taken_over)
 
-    def _evict(self, tenure: Tenure, own: Fence, gone: Lease) -> tuple[str, bool]:
+    def _evict(self, tenure: HeldLease, own: Fence, gone: Lease) -> tuple[str, bool]:
         """Wait until nobody from before can write; why that isn't certain, and whether it was needed."""
         if gone.holder:
             self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
         try:
             # As long as it is ours, or it would be the fence of whoever has it by then.
-            if not evict_others(fenced(self._cluster, tenure, Fence()), own):
+            if not delete_other_fences(fenced_cluster(self._cluster, tenure, Fence()), own):
                 return "", False
         except Forbidden as refusal:
             if not gone.holder:
@@ -275,19 +290,24 @@ NAMESPACE_SECONDS = 60.0
 """How long a namespace of ours may take to go."""
 
 
-def forget_lease(cluster: Cluster) -> None:
+def delete_lease(cluster: Cluster) -> None:
     """Leave nothing of the lease on a cluster where nothing of ours is left; what goes wrong does no harm.
 
     Our namespace goes if it is we who have made it: others may have put the deployer's account there.
     """
     with suppress(ClusterError):
-        namespace, lease = cluster.get("v1", "Namespace", NAMESPACE), read_lease(cluster)
+        namespace, lease = cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE), read_lease(cluster)
         if namespace is None or lease.holder:
             return
         # Refused where somebody has got it by now.
         cluster.delete(
-            API_VERSION, KIND, NAME, NAMESPACE, uid=lease.uid, resource_version=lease.resource_version
+            LEASE_API_VERSION,
+            LEASE_OBJECT_KIND,
+            LEASE_NAME,
+            LIFECYCLE_NAMESPACE,
+            uid=lease.uid,
+            resource_version=lease.resource_version,
         )
         if (namespace["metadata"].get("labels") or {}).get(MANAGED_BY) == FIELD_MANAGER:
             terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
-            remove_objects(terms, [Entry("v1", ref_of(namespace))])
+            remove_objects(terms, [InventoryEntry("v1", ref_of(namespace))])

@@ -37,10 +37,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rev
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import in_words
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from .lease import NAMESPACE
-from .tenure import Tenure
+from .lease import LIFECYCLE_NAMESPACE
+from .tenure import HeldLease
 
 FENCE_LABEL = f"{GROUP}/fence"
 REFUSED_AFTER_SECONDS = 12.0
@@ -82,7 +82,7 @@ def secret_for(run: str) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {"name": f"run-{run}", "namespace": NAMESPACE, "labels": {FENCE_LABEL: run}},
+        "metadata": {"name": f"run-{run}", "namespace": LIFECYCLE_NAMESPACE, "labels": {FENCE_LABEL: run}},
         "type": f"{GROUP}/fence",
         "immutable": True,
     }
@@ -100,14 +100,14 @@ class RunToken:
         writing: the cluster, written to by the token.
     """
 
-    def __init__(self, cluster: Cluster, fence: Fence, tenure: Tenure | None = None) -> None:
+    def __init__(self, cluster: Cluster, fence: Fence, tenure: HeldLease | None = None) -> None:
         self.tenure = tenure
         self._cluster = cluster
         self._fence = fence
         self._header = ""
         self._renew_at = 0.0
         self._lock = threading.Lock()
-        self.writing = cluster.writing_on(
+        self.writing = cluster.with_write_terms(
             WriteTerms(self._seconds_left, self.authorization, self._more_to_come)
         )
 
@@ -128,7 +128,7 @@ class RunToken:
         return self.tenure.seconds_left() if self.tenure else REVIEW_SECONDS
 
     def _more_to_come(self) -> bool:
-        return self.tenure is not None and self.tenure.more_to_come()
+        return self.tenure is not None and self.tenure.is_extension_pending()
 
     def _token(self) -> str:
         fence = self._fence
@@ -138,27 +138,29 @@ class RunToken:
             "metadata": {"name": fence.secret, "uid": fence.uid},
         }
         try:
-            return self._cluster.token(fence.account, NAMESPACE, bound_to=secret, seconds=TOKEN_SECONDS)
+            return self._cluster.token(
+                fence.account, LIFECYCLE_NAMESPACE, bound_to=secret, seconds=TOKEN_SECONDS
+            )
         except (NotFound, Conflict) as refusal:
             if self.tenure is None:
                 raise
             # Mostly that is why.
             self.tenure.renew()
             raise ClusterError(
-                f"the server refuses what this run writes, as the Secret {NAMESPACE}/{fence.secret}, or the"
+                f"the server refuses what this run writes, as the Secret {LIFECYCLE_NAMESPACE}/{fence.secret}, or the"
                 f" ServiceAccount {fence.account}, is no longer there: {refusal.api_message}. Run the"
                 " playbook again"
             ) from refusal
 
 
-class Raised(NamedTuple):
+class RaisedFence(NamedTuple):
     """A fence, and the token that was made to try it; None where it is advisory."""
 
     fence: Fence
     token: RunToken | None = None
 
 
-def why_no_fence(cluster: Cluster, account: str) -> str:
+def no_fence_reason(cluster: Cluster, account: str) -> str:
     """Why there can be no fence, as far as one look at the account tells; empty where there may be one.
 
     Raises:
@@ -167,13 +169,13 @@ def why_no_fence(cluster: Cluster, account: str) -> str:
     if not account:
         return "no service account is named for it"
     try:
-        found = cluster.get("v1", "ServiceAccount", account, NAMESPACE)
+        found = cluster.get("v1", "ServiceAccount", account, LIFECYCLE_NAMESPACE)
     except Forbidden as refusal:
         return f"the user may not look for the account: {refusal.api_message}"
-    return "" if found else f"there is no ServiceAccount {NAMESPACE}/{account}"
+    return "" if found else f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{account}"
 
 
-def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Right]) -> Raised:
+def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Right]) -> RaisedFence:
     """Make the fence of a run that is about to begin.
 
     Args:
@@ -185,11 +187,11 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
     Raises:
         ClusterError: the server does not answer, or our namespace is not there.
     """
-    named = f"{NAMESPACE}/{account}"
+    named = f"{LIFECYCLE_NAMESPACE}/{account}"
     try:
         secret = cluster.create(secret_for(run))
     except Forbidden as refusal:
-        return advisory(f"the user may not make it: {refusal.api_message}")
+        return advisory_fence(f"the user may not make it: {refusal.api_message}")
     fence = Fence(account, secret["metadata"]["name"], secret["metadata"]["uid"])
     try:
         token = RunToken(cluster, fence)
@@ -207,13 +209,13 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
             # One that stays does no harm: nobody has a token by it.
             lower_fence(cluster, fence)
         more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
-        return advisory(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
-    return Raised(fence, token)
+        return advisory_fence(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
+    return RaisedFence(fence, token)
 
 
-def advisory(why: str) -> Raised:
+def advisory_fence(why: str) -> RaisedFence:
     """What a run has instead of a fence."""
-    return Raised(Fence(note=why))
+    return RaisedFence(Fence(note=why))
 
 
 def lower_fence(cluster: Cluster, fence: Fence) -> None:
@@ -224,10 +226,10 @@ def lower_fence(cluster: Cluster, fence: Fence) -> None:
             a lease over removes it.
     """
     if fence.secret:
-        cluster.delete("v1", "Secret", fence.secret, NAMESPACE, uid=fence.uid)
+        cluster.delete("v1", "Secret", fence.secret, LIFECYCLE_NAMESPACE, uid=fence.uid)
 
 
-def evict_others(cluster: Cluster, own: Fence) -> bool:
+def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
     """Make sure that the tokens of all other runs will be refused; whether there may have been any.
 
     Of all: somebody may have taken the lease over before, and died before this.
@@ -235,14 +237,18 @@ def evict_others(cluster: Cluster, own: Fence) -> bool:
     Raises:
         Forbidden: the user may not do that, so that their fences were advisory to him.
     """
-    found = cluster.list("v1", "Secret", NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True).items
+    found = cluster.list(
+        "v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True
+    ).items
     others = [one["metadata"] for one in found if one["metadata"]["uid"] != own.uid]
     for meta in others:
-        cluster.delete("v1", "Secret", meta["name"], NAMESPACE, uid=meta["uid"])
+        cluster.delete("v1", "Secret", meta["name"], LIFECYCLE_NAMESPACE, uid=meta["uid"])
     return bool(others)
 
 
-def fenced(cluster: Cluster, tenure: Tenure, fence: Fence, token: RunToken | None = None) -> Cluster:
+def fenced_cluster(
+    cluster: Cluster, tenure: HeldLease, fence: Fence, token: RunToken | None = None
+) -> Cluster:
     """The cluster as a run may use it: it writes by the run's token, and only while it has the lease.
 
     Args:
@@ -251,8 +257,8 @@ def fenced(cluster: Cluster, tenure: Tenure, fence: Fence, token: RunToken | Non
         token: of the fence, if there is one already.
     """
     if not fence.secret:
-        terms = WriteTerms(tenure.seconds_left, more_to_come=tenure.more_to_come)
-        return FencedCluster(cluster.writing_on(terms), tenure)
+        terms = WriteTerms(tenure.seconds_left, is_extension_pending=tenure.is_extension_pending)
+        return FencedCluster(cluster.with_write_terms(terms), tenure)
     token = token or RunToken(cluster, fence)
     token.tenure = tenure
     return FencedCluster(token.writing, tenure)
@@ -267,11 +273,11 @@ def _missing(token: RunToken, rights: Collection[Right]) -> Sequence[str]:
     token.authorization()
     try:
         # In a namespace that is not there only what is granted in the whole cluster counts.
-        wide = _review(token, f"{NAMESPACE}-anywhere")
+        wide = _review(token, f"{LIFECYCLE_NAMESPACE}-anywhere")
         missing = not_granted(rights, wide.rules)
         # What a role grants in a namespace is told only of that one.
         places = sorted({right.namespace for right in missing if right.namespace})
-        reviews = dict(zip(places, side_by_side(lambda place: _review(token, place), places), strict=True))
+        reviews = dict(zip(places, map_in_threads(lambda place: _review(token, place), places), strict=True))
     except KindNotServed:
         return ()
     missing = {

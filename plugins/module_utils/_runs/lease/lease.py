@@ -19,10 +19,10 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import LEASE_SECONDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
-API_VERSION = "coordination.k8s.io/v1"
-KIND = "Lease"
-NAMESPACE = "kyma-lifecycle"
-NAME = "deployment"
+LEASE_API_VERSION = "coordination.k8s.io/v1"
+LEASE_OBJECT_KIND = "Lease"
+LIFECYCLE_NAMESPACE = "kyma-lifecycle"
+LEASE_NAME = "deployment"
 RENEWAL_SECONDS = 10.0
 """How often a lease is renewed, so that whoever waits soon sees that its holder is there."""
 
@@ -98,7 +98,7 @@ def lease_from(obj: Object | None) -> Lease:
     )
 
 
-class Standing(Enum):
+class LeaseAvailability(Enum):
     """Whether a lease can be had."""
 
     FREE = "free"
@@ -107,7 +107,7 @@ class Standing(Enum):
 
 
 @dataclass(frozen=True)
-class Sighting:
+class LeaseObservation:
     """What an observer has seen of a lease.
 
     Attributes:
@@ -120,14 +120,14 @@ class Sighting:
     since: float
     is_alive: bool = False
 
-    def standing(self, now: float) -> Standing:
+    def availability(self, now: float) -> LeaseAvailability:
         """Whether it can be had at a moment of the observer's clock."""
         if not self.lease.holder:
-            return Standing.FREE
-        return Standing.EXPIRED if now - self.since >= self.lease.seconds else Standing.HELD
+            return LeaseAvailability.FREE
+        return LeaseAvailability.EXPIRED if now - self.since >= self.lease.seconds else LeaseAvailability.HELD
 
 
-def sighted(before: Sighting | None, lease: Lease, now: float) -> Sighting:
+def observe_lease(before: LeaseObservation | None, lease: Lease, now: float) -> LeaseObservation:
     """What an observer knows after another look.
 
     Args:
@@ -136,10 +136,10 @@ def sighted(before: Sighting | None, lease: Lease, now: float) -> Sighting:
         now: by the observer's clock, after the answer has come.
     """
     if before is None:
-        return Sighting(lease, now)
+        return LeaseObservation(lease, now)
     if _looks_of(before.lease) == _looks_of(lease):
-        return Sighting(lease, before.since, before.is_alive)
-    return Sighting(lease, now, before.lease.holder == lease.holder)
+        return LeaseObservation(lease, before.since, before.is_alive)
+    return LeaseObservation(lease, now, before.lease.holder == lease.holder)
 
 
 def _looks_of(lease: Lease) -> tuple[object, ...]:
@@ -147,7 +147,7 @@ def _looks_of(lease: Lease) -> tuple[object, ...]:
     return (lease.holder, lease.epoch, lease.seconds, lease.renewed, lease.uid)
 
 
-def taken(before: Lease, holder: Holder, seconds: int, now: datetime) -> dict[str, Any]:
+def acquisition_spec(before: Lease, holder: Holder, seconds: int, now: datetime) -> dict[str, Any]:
     """The spec of a lease that somebody takes: its epoch is one more."""
     moment = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {
@@ -159,7 +159,7 @@ def taken(before: Lease, holder: Holder, seconds: int, now: datetime) -> dict[st
     }
 
 
-def renewal(holder: str, epoch: int, now: datetime) -> list[dict[str, Any]]:
+def renewal_patch(holder: str, epoch: int, now: datetime) -> list[dict[str, Any]]:
     """The JSON patch by which a holder renews its lease: refused where it is no longer the holder."""
     moment = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return [
@@ -168,7 +168,7 @@ def renewal(holder: str, epoch: int, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def release(holder: str, epoch: int) -> list[dict[str, Any]]:
+def release_patch(holder: str, epoch: int) -> list[dict[str, Any]]:
     """The JSON patch by which a holder gives its lease back; the epoch stays, so that the next is higher."""
     return [*_only_for(holder, epoch), {"op": "remove", "path": "/spec/holderIdentity"}]
 

@@ -23,8 +23,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 
 from ..records.hold import hold_problem
 from ..records.installation import read_installation
-from .acquisition import LeaseHeld, Won
-from .under_lease import acquire, give_up, look_before, told_of
+from .acquisition import AcquiredLease, LeaseHeld
+from .under_lease import acquire_lease, fence_warning, read_lease_state, release_acquired_lease
 
 
 class _ClusterHeld(LifecycleError):
@@ -35,7 +35,7 @@ class _Outdated(Exception):
     """Somebody else was at work since everything was read. Nothing was written yet."""
 
 
-def with_own_lease(
+def run_with_own_lease(
     task: Task,
     run: str,
     work: Callable[[Task], Result],
@@ -71,7 +71,7 @@ class _OwnLease:
     """The lease, from the first write on.
 
     Attributes:
-        is_over, cancelled: see :class:`~.fence.Holding`.
+        is_over, cancelled: see :class:`~.fence.LeaseHolding`.
         is_outdated: whether nothing that was read before counts any more.
     """
 
@@ -86,16 +86,16 @@ class _OwnLease:
         self._rights = rights
         self._stack = stack
         self._lock = threading.Lock()
-        self._won: Won | None = None
+        self._won: AcquiredLease | None = None
         self._refused: LifecycleError | None = None
 
     @property
-    def lost(self) -> str:
-        """See :class:`~.fence.Holding`."""
-        return self._won.tenure.lost if self._won else ""
+    def loss_reason(self) -> str:
+        """See :class:`~.fence.LeaseHolding`."""
+        return self._won.tenure.loss_reason if self._won else ""
 
-    def must_hold(self) -> None:
-        """See :class:`~.fence.Holding`. It may wait for long."""
+    def require_lease(self) -> None:
+        """See :class:`~.fence.LeaseHolding`. It may wait for long."""
         self.cluster()
 
     def cluster(self) -> Cluster:
@@ -125,19 +125,19 @@ class _OwnLease:
         # Who wants it to stop may become known only once the lease is had.
         return self.cancelled()
 
-    def _win(self) -> Won:
+    def _win(self) -> AcquiredLease:
         self._must_not_be_held()
         task = self._task
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
-        won = acquire(task, self._run, self._rights() if self._rights else (), look_before(task))
+        won = acquire_lease(task, self._run, self._rights() if self._rights else (), read_lease_state(task))
         won.tenure.cancelled = self._is_cancelled
-        self._stack.callback(give_up, task, won)
+        self._stack.callback(release_acquired_lease, task, won)
         if not won.is_first:
             # It may have taken long.
             self._must_not_be_held()
-        self._stack.enter_context(won.tenure.renewed())
-        told = told_of(won.fence) if self._rights else ""
+        self._stack.enter_context(won.tenure.keep_renewed())
+        told = fence_warning(won.fence) if self._rights else ""
         if told:
             task.progress("run", "advisory", told)
         self._won = won
@@ -163,8 +163,8 @@ class _LeasedCluster(ClusterWrapper):
         other._manager = name
         return other
 
-    def writing_on(self, terms: WriteTerms) -> _LeasedCluster:
-        other = super().writing_on(terms)
+    def with_write_terms(self, terms: WriteTerms) -> _LeasedCluster:
+        other = super().with_write_terms(terms)
         other._terms = terms.within(self._terms)
         return other
 
@@ -172,7 +172,7 @@ class _LeasedCluster(ClusterWrapper):
         if call.writes:
             cluster = self._own.cluster()
             cluster = cluster.with_field_manager(self._manager) if self._manager else cluster
-            self._inner = cluster.writing_on(self._terms) if self._terms else cluster
+            self._inner = cluster.with_write_terms(self._terms) if self._terms else cluster
         return ask()
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -22,16 +22,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 
 from .lease import (
-    API_VERSION,
-    KIND,
-    NAME,
-    NAMESPACE,
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
     RENEWAL_SECONDS,
     Lease,
     holder_of,
     lease_from,
-    release,
-    renewal,
+    release_patch,
+    renewal_patch,
 )
 
 RETRY_SECONDS = 2.0
@@ -46,10 +46,10 @@ def read_lease(cluster: Cluster) -> Lease:
     Raises:
         ClusterError: it can't be read.
     """
-    return lease_from(cluster.get(API_VERSION, KIND, NAME, NAMESPACE))
+    return lease_from(cluster.get(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE))
 
 
-class Tenure:
+class HeldLease:
     """The lease, as long as it is ours. Usable from several threads.
 
     Args:
@@ -62,7 +62,7 @@ class Tenure:
 
     Attributes:
         is_over: whether nothing is left to do under it.
-        cancelled: see :class:`~.fence.Holding`.
+        cancelled: see :class:`~.fence.LeaseHolding`.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Tenure:
     ) -> None:
         self._asking = cluster
         # A renewal that hangs must not keep us from trying another one.
-        self._cluster = cluster.writing_on(WriteTerms(lambda: RENEWAL_SECONDS))
+        self._cluster = cluster.with_write_terms(WriteTerms(lambda: RENEWAL_SECONDS))
         self.holder = holder
         self.epoch = epoch
         self.seconds = seconds
@@ -91,7 +91,7 @@ class Tenure:
         self._writes: set[object] = set()
 
     @property
-    def lost(self) -> str:
+    def loss_reason(self) -> str:
         """Who has the lease instead of us, in a sentence; empty as far as we know that it is ours."""
         return self._lost
 
@@ -99,7 +99,7 @@ class Tenure:
         """How long it is certainly ours; not above zero where that isn't certain at all."""
         return 0.0 if self._lost else self._until - self._clock()
 
-    def more_to_come(self) -> bool:
+    def is_extension_pending(self) -> bool:
         """See :class:`~.cluster.WriteTerms`: whoever renews it goes on with that while the server is away.
 
         Raises:
@@ -121,8 +121,8 @@ class Tenure:
         # What counts is when it was asked for: whoever watches sees the answer's effect later than that.
         begun = self._clock()
         try:
-            patch = renewal(self.holder, self.epoch, datetime.now(UTC))
-            self._cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, patch)
+            patch = renewal_patch(self.holder, self.epoch, datetime.now(UTC))
+            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
         except (Invalid, NotFound) as refusal:
             lease = read_lease(self._asking)
             if (lease.holder, lease.epoch) == (self.holder, self.epoch):
@@ -133,16 +133,16 @@ class Tenure:
         self._until = max(self._until, begun + self.seconds)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """See :class:`~.fence.Writable`.
+    def guard_write(self) -> Iterator[None]:
+        """See :class:`~.fence.WriteFence`.
 
         Raises:
-            LeaseLost, ClusterError: as for :meth:`must_hold`.
+            LeaseLost, ClusterError: as for :meth:`require_lease`.
         """
         write = object()
         self._writes.add(write)
         try:
-            self.must_hold()
+            self.require_lease()
             yield
         finally:
             self._writes.discard(write)
@@ -155,7 +155,7 @@ class Tenure:
         self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch))
         return not self._writes
 
-    def must_hold(self) -> None:
+    def require_lease(self) -> None:
         """Renew it here and now where nobody did so in time.
 
         Raises:
@@ -183,7 +183,7 @@ class Tenure:
         return self._until
 
     @contextmanager
-    def renewed(self) -> Iterator[None]:
+    def keep_renewed(self) -> Iterator[None]:
         """Keep it renewed in here; for what soon ends that takes no request."""
         ended = threading.Event()
         thread = threading.Thread(target=self._keep_renewing, args=(ended,), name="lease", daemon=True)
@@ -223,8 +223,8 @@ class Tenure:
             ClusterError: the server does not answer; the lease then expires by itself.
         """
         try:
-            patch = release(self.holder, self.epoch)
-            self._cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, patch)
+            patch = release_patch(self.holder, self.epoch)
+            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
         except (Invalid, NotFound):
             return
 
@@ -239,7 +239,7 @@ def lost_to(holder: str, epoch: int, lease: Lease) -> str:
     elif lease.uid:
         now = "somebody else had it meanwhile, and has given it back"
     else:
-        now = f"the Lease {NAMESPACE}/{NAME} was deleted"
+        now = f"the Lease {LIFECYCLE_NAMESPACE}/{LEASE_NAME} was deleted"
     return (
         f"{run} has lost the lease of the cluster, so it may write no more: {now}. It was silent too long,"
         " as its process, its machine or its network stood still; run the playbook again"

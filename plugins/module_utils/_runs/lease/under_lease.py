@@ -21,13 +21,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from ..records.record_writer import change, timestamp, who
-from .acquisition import Acquisition, Claim, Won
-from .fence_token import Fence, fence_of, fenced, lower_fence, why_no_fence
+from ..records.record_writer import current_user, patch_record, timestamp
+from .acquisition import AcquiredLease, Acquisition, LeaseRequest
+from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .lease import Holder, Lease
-from .tenure import Tenure, read_lease
+from .tenure import HeldLease, read_lease
 
 SHORTEST_LEASE = 6
 """Seconds: a third of it is the least that is left of it when a request begins."""
@@ -36,7 +36,7 @@ UNANSWERED = "unanswered"
 """In a record's lease: since when a write of the run was known to have no answer, so that it must expire."""
 
 
-class Before(NamedTuple):
+class LeaseState(NamedTuple):
     """What one has to know before one gets a lease.
 
     Attributes:
@@ -48,7 +48,7 @@ class Before(NamedTuple):
     no_fence: str
 
 
-def look_before(task: Task) -> Before:
+def read_lease_state(task: Task) -> LeaseState:
     """Look at what one has to know before one gets a lease.
 
     Raises:
@@ -61,11 +61,11 @@ def look_before(task: Task) -> Before:
             f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be {SHORTEST_LEASE} or more: a"
             " shorter lease ends before a request does"
         )
-    reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: why_no_fence(cluster, account)]
-    return Before(*side_by_side(lambda read: read(task.cluster), reads))
+    reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: no_fence_reason(cluster, account)]
+    return LeaseState(*map_in_threads(lambda read: read(task.cluster), reads))
 
 
-def acquire(task: Task, run: str, rights: Collection[Right], before: Before) -> Won:
+def acquire_lease(task: Task, run: str, rights: Collection[Right], before: LeaseState) -> AcquiredLease:
     """Get the lease for a run that begins, as the options of its task say.
 
     Args:
@@ -80,8 +80,8 @@ def acquire(task: Task, run: str, rights: Collection[Right], before: Before) -> 
     """
     params = task.params
     # The parent is ansible-playbook, where we are in a worker of it, which soon ends.
-    holder = Holder(run, who(), os.getppid())
-    claim = Claim(
+    holder = Holder(run, current_user(), os.getppid())
+    claim = LeaseRequest(
         holder,
         params["lease_seconds"],
         params["lease_wait"],
@@ -100,7 +100,7 @@ def acquire(task: Task, run: str, rights: Collection[Right], before: Before) -> 
     return acquisition.acquire(before.lease)
 
 
-def lease_record(won: Won) -> dict[str, Any]:
+def lease_record(won: AcquiredLease) -> dict[str, Any]:
     """What the record of a run keeps of its lease, so that its tasks can work under it."""
     tenure = won.tenure
     kept = {
@@ -114,7 +114,7 @@ def lease_record(won: Won) -> dict[str, Any]:
     return {key: value for key, value in kept.items() if value}
 
 
-def told_of(fence: Fence) -> str:
+def fence_warning(fence: Fence) -> str:
     """What a person should know of a fence; empty where the server alone sees to everything."""
     if not fence.is_advisory:
         return fence.note
@@ -122,7 +122,7 @@ def told_of(fence: Fence) -> str:
 
 
 @contextmanager
-def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
+def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
     """The task, working under the lease of its run, which is kept renewed in here.
 
     Args:
@@ -140,11 +140,11 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
     tenure = _tenure_of(task.cluster, kept)
     tenure.cancelled = task.cancelled
     # A request only where it was not renewed for long, or on a machine where nobody knows that.
-    tenure.must_hold()
+    tenure.require_lease()
     fence = fence_of(kept)
-    cluster = fenced(task.cluster, tenure, fence)
+    cluster = fenced_cluster(task.cluster, tenure, fence)
     try:
-        with tenure.renewed():
+        with tenure.keep_renewed():
             yield replace(task, cluster=cluster, tenure=tenure)
     finally:
         unanswered = _ends_unanswered(tenure)
@@ -155,13 +155,13 @@ def at_work(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
 
 
 @contextmanager
-def working(task: Task, won: Won) -> Iterator[Task]:
+def hold_lease(task: Task, won: AcquiredLease) -> Iterator[Task]:
     """The task that has got a lease, working under it; it is kept renewed in here."""
-    with won.tenure.renewed():
+    with won.tenure.keep_renewed():
         yield replace(task, cluster=won.cluster, tenure=won.tenure)
 
 
-def give_back(cluster: Cluster, record: Mapping[str, Any]) -> None:
+def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
     """Give the lease of a run back, which has ended; what goes wrong with that time mends.
 
     Args:
@@ -173,7 +173,7 @@ def give_back(cluster: Cluster, record: Mapping[str, Any]) -> None:
         _give_back(cluster, _tenure_of(cluster, kept), fence_of(kept), unanswered=UNANSWERED in kept)
 
 
-def give_up(task: Task, won: Won) -> None:
+def release_acquired_lease(task: Task, won: AcquiredLease) -> None:
     """Give a lease back that came to nothing, or that was one's own."""
     unanswered = _ends_unanswered(won.tenure)
     if unanswered:
@@ -181,12 +181,12 @@ def give_up(task: Task, won: Won) -> None:
     _give_back(task.cluster, won.tenure, won.fence, unanswered=unanswered)
 
 
-def _ends_unanswered(tenure: Tenure) -> bool:
+def _ends_unanswered(tenure: HeldLease) -> bool:
     """End the work under a lease; whether it is still ours, and a write under it has no answer yet."""
-    return not tenure.lost and not tenure.end()
+    return not tenure.loss_reason and not tenure.end()
 
 
-def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence, *, unanswered: bool) -> None:
+def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered: bool) -> None:
     # First the Secret: whoever gets the lease may then be sure that nobody writes by it.
     with suppress(ClusterError):
         lower_fence(cluster, fence)
@@ -197,14 +197,16 @@ def _give_back(cluster: Cluster, tenure: Tenure, fence: Fence, *, unanswered: bo
         tenure.release()
 
 
-def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: Tenure) -> None:
+def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -> None:
     """Have the record say that the lease must not be given back, whichever task of the run comes to that."""
     _tell_unanswered(task, tenure)
     with suppress(ClusterError):
-        change(task.cluster, "Run", record["metadata"]["name"], "spec", {"lease": {UNANSWERED: timestamp()}})
+        patch_record(
+            task.cluster, "Run", record["metadata"]["name"], "spec", {"lease": {UNANSWERED: timestamp()}}
+        )
 
 
-def _tell_unanswered(task: Task, tenure: Tenure) -> None:
+def _tell_unanswered(task: Task, tenure: HeldLease) -> None:
     task.progress(
         "run",
         "unanswered",
@@ -213,10 +215,10 @@ def _tell_unanswered(task: Task, tenure: Tenure) -> None:
     )
 
 
-def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> Tenure:
+def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> HeldLease:
     clock = boot_clock_id()
     until = float(kept["until"]) if clock and kept.get("clock") == clock else None
-    return Tenure(
+    return HeldLease(
         cluster,
         str(kept["holder"]),
         int(kept["epoch"]),

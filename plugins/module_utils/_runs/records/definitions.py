@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     wait_until_established,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from .installation import Installation
 from .inventories import INVENTORY_ENTRY
@@ -33,7 +33,7 @@ from .record_schema import (
 SECONDS_TO_SERVE = 60.0
 
 
-def bring_definitions(cluster: Cluster, installation: Installation) -> None:
+def install_definitions(cluster: Cluster, installation: Installation) -> None:
     """Define our records, unless a run has brought just these definitions, and they are still there.
 
     Raises:
@@ -44,11 +44,11 @@ def bring_definitions(cluster: Cluster, installation: Installation) -> None:
         cluster.resource(API_VERSION, k) for k in kinds
     ):
         return
-    crds = side_by_side(lambda crd: cluster.apply(crd, force=True), DEFINITIONS)
+    crds = map_in_threads(lambda crd: cluster.apply(crd, force=True), DEFINITIONS)
     cluster.apply(VIEWERS, force=True)
     deadline = time.monotonic() + SECONDS_TO_SERVE
     result = wait_until_established(cluster, crds, deadline=deadline, cancelled=lambda: False)
-    if not result.healthy:
+    if not result.is_healthy:
         raise LifecycleError(
             f"the API server does not serve our own records after {SECONDS_TO_SERVE:.0f} s, so nothing can be"
             " recorded: look at `kubectl get crd | grep lifecycle.kyma-project.io`"

@@ -41,9 +41,9 @@ class Hold:
         ]
         return " ".join(filter(None, parts)) + (f": {self.reason}" if self.reason else "")
 
-    def in_force(self, now: datetime) -> bool:
+    def is_in_force(self, now: datetime) -> bool:
         """Whether it holds at a moment; an end that can't be read never comes."""
-        end = moment(self.until)
+        end = parse_time(self.until)
         return end is None or now < end
 
 
@@ -57,7 +57,7 @@ def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
 
 def hold_problem(hold: Hold | None, now: datetime) -> str:
     """Why nothing may be deployed now, and what to do, in a sentence; empty where it may."""
-    if hold is None or not hold.in_force(now):
+    if hold is None or not hold.is_in_force(now):
         return ""
     return (
         f"{hold} (if it may go on, end the hold with `ansible localhost -m kyma.lifecycle.run -a"
@@ -65,7 +65,7 @@ def hold_problem(hold: Hold | None, now: datetime) -> str:
     )
 
 
-def moment(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """The moment that a text in RFC 3339, or a day, means: in UTC where it names no zone; None for others."""
     try:
         found = datetime.fromisoformat(text)
@@ -80,7 +80,7 @@ def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:
     Raises:
         LifecycleError: ``until`` is no moment, or over.
     """
-    end = moment(until)
+    end = parse_time(until)
     if until and (end is None or end <= now):
         raise LifecycleError(
             f"until={until} is not a moment to come: give one such as 2026-11-22T06:00:00Z, or leave it out"

@@ -24,12 +24,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    KeptPart,
+    RecordVersion,
 )
 
 from .hold import Hold, hold_from, hold_problem
 from .record_schema import API_VERSION
-from .record_writer import keep
+from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
 
@@ -96,7 +96,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
-def versions_of(installation: Installation, parts: Iterable[KeptPart]) -> str:
+def records_version(installation: Installation, parts: Iterable[RecordVersion]) -> str:
     """Which versions of its records a cluster has, in short; empty where it has no record of an installation.
 
     Where these are the same, what the cluster remembers is so too. Where they differ it may still be the
@@ -155,7 +155,7 @@ def write_installation(
             precondition = _claim(cluster, record, installation.last_run)
         record["metadata"] = {"name": INSTALLATION_NAME, **precondition}
         record["status"] = {key: value for key, value in status.items() if value}
-        keep(cluster, record, force=True)
+        apply_record(cluster, record, force=True)
     except Conflict as conflict:
         now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
         if now and seen and _only_touched(seen, now):
@@ -187,7 +187,7 @@ def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
         Conflict: somebody else has made it.
     """
     claim = {**record, "status": {"lastRun": run}}
-    claimed = keep(cluster.with_field_manager(f"{FIELD_MANAGER}/{run}"), claim)
+    claimed = apply_record(cluster.with_field_manager(f"{FIELD_MANAGER}/{run}"), claim)
     return {key: str(claimed["metadata"][key]) for key in ("uid", "resourceVersion")}
 
 
@@ -207,7 +207,7 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
         "metadata": {"name": INSTALLATION_NAME},
         "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
     }
-    keep(holding, record, force=True)
+    apply_record(holding, record, force=True)
 
 
 def read_installation(cluster: Cluster) -> Installation:

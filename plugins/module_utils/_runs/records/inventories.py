@@ -26,12 +26,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
-    KeptPart,
+    RecordVersion,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 
 from .record_schema import API_VERSION, BOOLEAN, COMPONENT_LABEL, STRING, STRINGS, object_schema
-from .record_writer import keep
+from .record_writer import apply_record
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
@@ -56,8 +58,8 @@ def _joined(component: str, objects: list[Object]) -> Inventory:
     complete = len(digests) == 1 and "" not in digests and len(parts) == first.get("parts", 1)
     # Until it is complete nothing that any of them names may get lost.
     told = [parts[number] for number in sorted(parts)] if complete else objects
-    entries: dict[Ref, Entry] = {}
-    for entry in (entry_from(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
+    entries: dict[Ref, InventoryEntry] = {}
+    for entry in (entry_from_record(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
         entries.setdefault(entry.ref, entry)
     return Inventory(
         component,
@@ -70,7 +72,7 @@ def _joined(component: str, objects: list[Object]) -> Inventory:
         prerequisite=first.get("prerequisite", False),
         needs=tuple(first.get("needs") or ()),
         source=first.get("source", ""),
-        kept=tuple(kept_part(obj) for obj in objects),
+        record_versions=tuple(record_version(obj) for obj in objects),
     )
 
 
@@ -87,10 +89,10 @@ def part_name(component: str, part: int) -> str:
     return f"{component}.{part}" if part else component
 
 
-def kept_part(obj: Object) -> KeptPart:
+def record_version(obj: Object) -> RecordVersion:
     """Which version of an Inventory this is."""
     meta = obj["metadata"]
-    return KeptPart(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
+    return RecordVersion(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:
@@ -123,12 +125,12 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
     ]
 
 
-def _chunks(entries: Iterable[Entry]) -> list[list[dict[str, Any]]]:
+def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
     """Entries as they stand in records, split over these."""
     chunks: list[list[dict[str, Any]]] = [[]]
     room = float(ENTRIES_PER_OBJECT)
     for entry in entries:
-        kept = entry_to(entry)
+        kept = entry_to_record(entry)
         # Long names, and what is remembered of others, take more than most entries do.
         weight = max(1.0, len(json.dumps(kept)) / BYTES_PER_ENTRY)
         if chunks[-1] and weight > room:
@@ -139,7 +141,7 @@ def _chunks(entries: Iterable[Entry]) -> list[list[dict[str, Any]]]:
     return chunks
 
 
-def entry_to(entry: Entry) -> dict[str, Any]:
+def entry_to_record(entry: InventoryEntry) -> dict[str, Any]:
     """An inventory's entry as it stands in a record."""
     fields = {
         "apiVersion": entry.api_version,
@@ -149,8 +151,8 @@ def entry_to(entry: Entry) -> dict[str, Any]:
         "uid": entry.uid,
         "resourceVersion": entry.resource_version,
         "own": entry.own,
-        "others": entry.others,
-        "touched": entry.touched,
+        "others": entry.others_hash,
+        "touched": entry.manual_write_time,
         "intent": entry.intent,
         "dropped": entry.dropped,
         "ceded": list(entry.ceded),
@@ -161,17 +163,17 @@ def entry_to(entry: Entry) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
 
-def entry_from(entry: Mapping[str, Any]) -> Entry:
+def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
     """The entry that a record tells of."""
     api_version = entry["apiVersion"]
-    return Entry(
+    return InventoryEntry(
         api_version=api_version,
         ref=Ref(api_version.rpartition("/")[0], entry["kind"], entry.get("namespace", ""), entry["name"]),
         uid=entry.get("uid", ""),
         resource_version=entry.get("resourceVersion", ""),
         own=entry.get("own", ""),
-        others=entry.get("others", ""),
-        touched=entry.get("touched", ""),
+        others_hash=entry.get("others", ""),
+        manual_write_time=entry.get("touched", ""),
         intent=entry.get("intent", ""),
         dropped=entry.get("dropped", False),
         ceded=tuple(entry.get("ceded") or ()),
@@ -205,7 +207,7 @@ def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
     written = _write_parts(cluster, inventory)
     # One that somebody writes to goes the next time; until then it is not read.
     with suppress(Conflict):
-        _delete_parts(cluster, inventory.kept, written)
+        _delete_parts(cluster, inventory.record_versions, written)
 
 
 def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
@@ -214,7 +216,9 @@ def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
     Raises:
         Conflict: somebody has.
     """
-    _delete_parts(cluster, inventory.kept, _write_parts(cluster, inventory, seen=inventory.kept))
+    _delete_parts(
+        cluster, inventory.record_versions, _write_parts(cluster, inventory, seen=inventory.record_versions)
+    )
 
 
 def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
@@ -223,22 +227,22 @@ def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
     Raises:
         Conflict: somebody has.
     """
-    _delete_parts(cluster, inventory.kept)
+    _delete_parts(cluster, inventory.record_versions)
 
 
-def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[KeptPart] = ()) -> set[str]:
+def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[RecordVersion] = ()) -> set[str]:
     """Write the records of an inventory, those that were seen as they were then only; their names."""
     preconditions = {part.name: {"uid": part.uid, "resourceVersion": part.resource_version} for part in seen}
     names = set()
     for part in inventory_objects(inventory):
         name = part["metadata"]["name"]
         part["metadata"] |= preconditions.get(name, {})
-        keep(cluster, part, force=True)
+        apply_record(cluster, part, force=True)
         names.add(name)
     return names
 
 
-def _delete_parts(cluster: Cluster, parts: Iterable[KeptPart], needed: Collection[str] = ()) -> None:
+def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Collection[str] = ()) -> None:
     for part in parts:
         if part.name not in needed:
             cluster.delete(
@@ -257,6 +261,6 @@ def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict
     return inventories_from(cluster.list(API_VERSION, "Inventory", label_selector=selector).items)
 
 
-def read_versions(cluster: Cluster) -> list[KeptPart]:
+def read_record_versions(cluster: Cluster) -> list[RecordVersion]:
     """Which versions of the inventories' records there are, without what is in them."""
-    return [kept_part(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
+    return [record_version(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]

@@ -33,10 +33,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
     merge_patch_between,
-    merge_patched,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     Journal,
     JournalEntry,
@@ -44,9 +44,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 
 from .installation import read_installation
 from .record_schema import API_VERSION
-from .record_writer import change, keep, who
+from .record_writer import apply_record, current_user, patch_record
 
-KIND = "JournalEntry"
+JOURNAL_ENTRY_KIND = "JournalEntry"
 RUN_LABEL = f"{GROUP}/run"
 LONGEST_PLAIN = 100_000
 """Characters up to which an object is kept as it is: larger ones are compressed, as an object has 1 MiB."""
@@ -70,9 +70,9 @@ class RunJournal(Journal):
         self._cluster = cluster
         self._run: str = run["metadata"]["name"]
         self._owner = _owner("Run", run)
-        self._by = who()
+        self._by = current_user()
 
-    def intend(self, entry: JournalEntry) -> JournalEntry:
+    def record_intent(self, entry: JournalEntry) -> JournalEntry:
         """See Journal."""
         name = f"{self._run}-{entry.sequence:x}-{secrets.token_hex(2)}"
         kept = replace(entry, run=self._run, by=self._by, name=name)
@@ -83,22 +83,26 @@ class RunJournal(Journal):
                 f"{entry.ref} was not written, as how it was before could not be journaled: {error}"
             ) from error
 
-    def settle(self, entry: JournalEntry) -> None:
+    def record_result(self, entry: JournalEntry) -> None:
         """See Journal."""
         self._keep(entry)
 
-    def withdraw(self, entry: JournalEntry) -> None:
+    def discard_intent(self, entry: JournalEntry) -> None:
         """See Journal. A Secret of it goes with it."""
         self._cluster.delete(
-            API_VERSION, KIND, entry.name, uid=entry.uid, resource_version=entry.resource_version
+            API_VERSION,
+            JOURNAL_ENTRY_KIND,
+            entry.name,
+            uid=entry.uid,
+            resource_version=entry.resource_version,
         )
 
     def _keep(self, entry: JournalEntry) -> JournalEntry:
         # Before anything is written, as it may be too large.
         content = _content_of(entry)
-        record = keep(self._cluster, record_of(entry, content, self._owner), force=True)
+        record = apply_record(self._cluster, record_of(entry, content, self._owner), force=True)
         if _is_secret(entry):
-            self._cluster.apply(secret_of(entry, content, _owner(KIND, record)), force=True)
+            self._cluster.apply(secret_of(entry, content, _owner(JOURNAL_ENTRY_KIND, record)), force=True)
         meta = record["metadata"]
         return replace(entry, uid=meta["uid"], resource_version=meta["resourceVersion"])
 
@@ -113,7 +117,7 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
     Returns:
         None where the cluster has no record of any run.
     """
-    if not record and cluster.resource(API_VERSION, KIND) is not None:
+    if not record and cluster.resource(API_VERSION, JOURNAL_ENTRY_KIND) is not None:
         last = read_installation(cluster).last_run
         record = (cluster.get(API_VERSION, "Run", last) if last else None) or {}
     return RunJournal(cluster, record) if record else None
@@ -134,14 +138,14 @@ def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[st
         "kind": ref.kind,
         "namespace": ref.namespace,
         "name": ref.name,
-        "settled": entry.settled,
+        "settled": entry.is_settled,
         "irreversible": entry.irreversible,
     }
     if not _is_secret(entry):
         spec |= content
     return {
         "apiVersion": API_VERSION,
-        "kind": KIND,
+        "kind": JOURNAL_ENTRY_KIND,
         "metadata": {
             "name": entry.name,
             "labels": {RUN_LABEL: entry.run},
@@ -168,7 +172,7 @@ def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[st
     }
 
 
-def entry_from(record: Object) -> JournalEntry:
+def journal_entry_from(record: Object) -> JournalEntry:
     """The entry that a record tells of; one about a Secret without what that was and became."""
     spec = record["spec"]
     api_version = spec["apiVersion"]
@@ -180,7 +184,7 @@ def entry_from(record: Object) -> JournalEntry:
         ref=Ref(api_version.rpartition("/")[0], spec["kind"], spec.get("namespace", ""), spec["name"]),
         before=before,
         after=after,
-        settled=spec.get("settled", False),
+        is_settled=spec.get("settled", False),
         sequence=spec["sequence"],
         at=spec.get("at", ""),
         by=spec.get("by", ""),
@@ -203,7 +207,10 @@ def read_journal(cluster: Cluster, run: str = "") -> list[JournalEntry]:
         ClusterError: they can't be read.
     """
     selector = f"{RUN_LABEL}={run}" if run else ""
-    return [entry_from(one) for one in cluster.list(API_VERSION, KIND, label_selector=selector).items]
+    return [
+        journal_entry_from(one)
+        for one in cluster.list(API_VERSION, JOURNAL_ENTRY_KIND, label_selector=selector).items
+    ]
 
 
 def with_secrets(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
@@ -220,7 +227,7 @@ def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: 
     for entry in entries:
         # One whose run's record was removed meanwhile goes with it.
         with suppress(NotFound):
-            change(cluster, KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
+            patch_record(cluster, JOURNAL_ENTRY_KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:
@@ -240,7 +247,7 @@ def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:
 
 
 def _is_secret(entry: JournalEntry) -> bool:
-    return is_a(entry.ref, SECRET)
+    return is_of_kind(entry.ref, SECRET_KIND)
 
 
 def _owner(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,7 +286,7 @@ def _objects_in(content: Mapping[str, str]) -> tuple[Object | None, Object | Non
         texts = [_unpacked(base64.b64decode(text)) for text in texts]
     before, change = (json.loads(text) for text in texts)
     both = before is not None and change is not None
-    return before, merge_patched(before, change) if both else change
+    return before, apply_merge_patch(before, change) if both else change
 
 
 def _unpacked(packed: bytes) -> str:

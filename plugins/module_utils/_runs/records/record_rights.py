@@ -11,7 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     GROUP,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET, is_a
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
 )
@@ -64,7 +64,7 @@ def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right
 
 def journal_rights(ref: Ref) -> set[Right]:
     """What keeping what an object was, before a migration writes it, takes beside our own records."""
-    if not is_a(ref, SECRET):
+    if not is_of_kind(ref, SECRET_KIND):
         return set()
     # What a Secret was is kept in another one beside it.
     return {Right(verb, "", "secrets", ref.namespace) for verb in ("get", "create", "patch")}

@@ -34,7 +34,7 @@ def timestamp(when: datetime | None = None) -> str:
     return (when or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def keep(cluster: Cluster, record: Object, *, force: bool = False) -> Object:
+def apply_record(cluster: Cluster, record: Object, *, force: bool = False) -> Object:
     """Apply a record; the answer.
 
     Raises:
@@ -43,7 +43,7 @@ def keep(cluster: Cluster, record: Object, *, force: bool = False) -> Object:
     return _with_definition(cluster, record["kind"], lambda: cluster.apply(record, force=force))
 
 
-def change(cluster: Cluster, kind: str, name: str, part: str, content: Mapping[str, Any]) -> None:
+def patch_record(cluster: Cluster, kind: str, name: str, part: str, content: Mapping[str, Any]) -> None:
     """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch.
 
     Raises:
@@ -89,7 +89,7 @@ def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -
         time.sleep(POLL_SECONDS)
 
 
-def who() -> str:
+def current_user() -> str:
     """The user and the host, as in ``alice@bastion``."""
     try:
         user = getpass.getuser()

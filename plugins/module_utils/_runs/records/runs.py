@@ -22,9 +22,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from .record_schema import API_VERSION
-from .record_writer import change, keep
+from .record_writer import apply_record, patch_record
 
-RUNS_KEPT = 20
+MAX_RUNS = 20
 RUNNING = "running"
 
 
@@ -45,19 +45,19 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
         "spec": dict(spec),
         "status": {"state": RUNNING},
     }
-    keep(cluster, record)
+    apply_record(cluster, record)
 
 
-def note(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
+def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
     """Add to the record of a run: a JSON merge patch of its status, as far as there is room for it.
 
     Args:
         cluster: that has the record.
         run: its name.
-        status: see :func:`~.shortening.shortened`.
+        status: see :func:`~.shortening.shorten_status`.
         among: how many components and migrations the record may have to tell of.
     """
-    change(cluster, "Run", run, "status", shortened(status, among))
+    patch_record(cluster, "Run", run, "status", shorten_status(status, among))
 
 
 def read_run(cluster: Cluster, name: str) -> Object:
@@ -106,7 +106,7 @@ def _to_forget(runs: Sequence[Object], last_run: str) -> list[Object]:
     """Those of the runs, the newest first, that are older than is kept and that nobody works on."""
     return [
         run
-        for run in runs[RUNS_KEPT:]
+        for run in runs[MAX_RUNS:]
         if run["metadata"]["name"] != last_run and (run.get("status") or {}).get("state") != RUNNING
     ]
 
@@ -124,7 +124,7 @@ _NEEDED_WHOLE = ("wide",)
 """What later tasks of the run go by: names of definitions, of which a release has few."""
 
 
-def shortened(status: Mapping[str, Any], among: int = 1) -> dict[str, Any]:
+def shorten_status(status: Mapping[str, Any], among: int = 1) -> dict[str, Any]:
     """A part of a run's status, as its record keeps it.
 
     Args:

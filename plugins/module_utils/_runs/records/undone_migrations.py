@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 )
 
 from .journal_records import note_undone
-from .runs import note
+from .runs import update_run_status
 
 UNDONE = "undone"
 PARTLY = "partly"
@@ -81,7 +81,7 @@ class UndoneMigration:
         return {**told, "objects": [str(one) for one in self.objects]}
 
 
-def state_of(objects: Iterable[UndoneObject], error: str) -> str:
+def undo_state(objects: Iterable[UndoneObject], error: str) -> str:
     """How far a migration is undone."""
     objects = list(objects)
     if error or any(one.state == FAILED for one in objects):
@@ -112,7 +112,7 @@ def _written_by(entries: Iterable[JournalEntry], migration: str) -> list[Journal
     return newest_first(one for one in entries if one.migration == migration)
 
 
-def keep_undone(
+def record_undone(
     cluster: Cluster,
     report: UndoReport,
     migrations: Sequence[UndoneMigration],
@@ -139,7 +139,7 @@ def keep_undone(
             newest = next(entry for entry in newest_ones if entry.run == run)
             noted = {**one.as_noted(), THROUGH: newest.name}
             try:
-                note(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
+                update_run_status(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
             except NotFound:
                 # The run's record was removed meanwhile, and the journal with it.
                 continue

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import OnWarning, call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import (
+    OnWarning,
+    call_task_function,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     ShippedMaterials,
@@ -30,7 +33,7 @@ class Warned:
 
 
 def called(function: Any, connect: Warned | None = None) -> Result:
-    return call(
+    return call_task_function(
         TaskDefinition(function, {}),
         {"release": "x"},
         materials=ShippedMaterials(None),

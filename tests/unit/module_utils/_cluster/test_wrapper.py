@@ -51,7 +51,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
             "v1",
             "ConfigMap",
             namespace="n",
-            how=(("field_selector", "z=a"), ("label_selector", "x=y"), ("metadata_only", True)),
+            options=(("field_selector", "z=a"), ("label_selector", "x=y"), ("metadata_only", True)),
         ),
     ),
     "apply": ((OBJECT,), {"force": True, "dry_run": True}, Call("apply", *A, OBJECT, dry_run=True)),
@@ -78,7 +78,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
 
 
 def test_every_call_of_the_seam_is_tried() -> None:
-    assert {*CALLS, "with_field_manager", "writing_on"} == Cluster.__abstractmethods__
+    assert {*CALLS, "with_field_manager", "with_write_terms"} == Cluster.__abstractmethods__
 
 
 @pytest.mark.parametrize("verb", CALLS)
@@ -110,10 +110,10 @@ def test_another_field_manager_is_behind_the_same_wrapper() -> None:
 def test_other_terms_are_behind_the_same_wrapper() -> None:
     inner, terms = Mock(spec=Cluster), WriteTerms(lambda: 7.0)
     wrapper = Noting(inner)
-    other = wrapper.writing_on(terms)
+    other = wrapper.with_write_terms(terms)
     other.server_version()
-    inner.writing_on.assert_called_once_with(terms)
-    inner.writing_on.return_value.server_version.assert_called_once_with()
+    inner.with_write_terms.assert_called_once_with(terms)
+    inner.with_write_terms.return_value.server_version.assert_called_once_with()
     inner.server_version.assert_not_called()
     assert isinstance(other, Noting)
 

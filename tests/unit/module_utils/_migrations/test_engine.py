@@ -22,7 +22,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
+    check_migrations,
+    run_migrations,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     MigrationError,
@@ -53,7 +56,7 @@ def writes_of(cluster: MemoryCluster) -> list[str]:
 
 def test_needed_runs_and_a_rerun_writes_nothing() -> None:
     cluster, told = MemoryCluster(), Told()
-    [outcome] = run([migration("mark")], setting(cluster, told))
+    [outcome] = run_migrations([migration("mark")], setting(cluster, told))
     assert (outcome.id, outcome.component, outcome.phase) == ("logging/mark", "logging", "pre")
     assert (outcome.state, outcome.verdict, outcome.error) == ("done", "needed", "")
     assert outcome.evidence == "there is no ConfigMap default/mark"
@@ -63,7 +66,7 @@ def test_needed_runs_and_a_rerun_writes_nothing() -> None:
     assert not outcome.fatal
     assert [line[:2] for line in told.lines] == [("logging/mark", "running"), ("logging/mark", "done")]
     cluster.requests.clear()
-    [again] = run([migration("mark")], setting(cluster))
+    [again] = run_migrations([migration("mark")], setting(cluster))
     assert (again.state, again.requests, again.wrote, again.slow) == ("not_needed", 1, False, False)
     assert writes_of(cluster) == []
 
@@ -71,7 +74,7 @@ def test_needed_runs_and_a_rerun_writes_nothing() -> None:
 def test_each_writes_under_its_own_field_manager_within_the_servers_limit() -> None:
     cluster = MemoryCluster()
     names = ["mark", "m" * 200]
-    run([migration(name) for name in names], setting(cluster))
+    run_migrations([migration(name) for name in names], setting(cluster))
     managers = []
     for name in names:
         found = cluster.get("v1", "ConfigMap", name, "default")
@@ -83,7 +86,7 @@ def test_each_writes_under_its_own_field_manager_within_the_servers_limit() -> N
 
 def test_check_answers_for_plans_and_writes_nothing() -> None:
     cluster = MemoryCluster(config_map("there"))
-    results = check(
+    results = check_migrations(
         [
             migration("missing"),
             migration("there"),
@@ -111,7 +114,7 @@ def test_a_check_that_writes_is_refused_by_name() -> None:
         ctx.cluster.with_field_manager("somebody").apply(config_map("sneaky"))
         return not_needed("done already")
 
-    [outcome] = run([migration("sly", check=write)], setting(cluster))
+    [outcome] = run_migrations([migration("sly", check=write)], setting(cluster))
     assert outcome.state == "failed"
     assert "the check of migration logging/sly tried to apply ConfigMap sneaky" in outcome.error
     assert writes_of(cluster) == []
@@ -133,7 +136,7 @@ def test_no_verb_writes_in_a_check(method: str, args: tuple[Any, ...]) -> None:
         getattr(ctx.cluster, method)(*args)
         return not_needed("done already")
 
-    [result] = check([migration("sly", check=write)], setting(cluster))
+    [result] = check_migrations([migration("sly", check=write)], setting(cluster))
     assert "a check only reads" in result.error
     assert writes_of(cluster) == []
 
@@ -143,7 +146,7 @@ def test_what_the_server_only_tries_passes_in_a_check() -> None:
         ctx.cluster.apply(config_map("x"), dry_run=True)
         return needed("the server would take it")
 
-    [result] = check([migration("asks", check=ask)], setting())
+    [result] = check_migrations([migration("asks", check=ask)], setting())
     assert result.verdict == "needed"
 
 
@@ -157,7 +160,7 @@ def test_two_overlap_and_both_end_before_the_answer() -> None:
         ended.append(name)
 
     both = [migration(name, run=partial(meet, name)) for name in ("one", "two")]
-    outcomes = run(both, setting())
+    outcomes = run_migrations(both, setting())
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
     assert sorted(ended) == ["one", "two"]
 
@@ -174,7 +177,7 @@ def test_after_is_honoured() -> None:
 
         return migration(name, run=do, after={"second": ["logging/first"]}.get(name, ()))
 
-    outcomes = run([noted("second"), noted("first")], setting())
+    outcomes = run_migrations([noted("second"), noted("first")], setting())
     assert [outcome.id for outcome in outcomes] == ["logging/second", "logging/first"]
     assert order == ["begin first", "end first", "begin second", "end second"]
 
@@ -190,7 +193,7 @@ def test_what_waits_for_a_failed_one_is_skipped(on_failure: str) -> None:
         migration("third", run=never, after=["logging/second"], on_failure="warn"),
         migration("alone"),
     ]
-    first, second, third, alone = run(migrations, setting())
+    first, second, third, alone = run_migrations(migrations, setting())
     assert first.error == "the disk is full: make room on node a"
     assert (first.state, first.fatal) == (("failed", True) if on_failure == "fail" else ("warned", False))
     assert (second.state, second.fatal) == ("skipped", True)
@@ -200,7 +203,7 @@ def test_what_waits_for_a_failed_one_is_skipped(on_failure: str) -> None:
 
 
 def test_blocked_does_not_run_and_is_fatal() -> None:
-    [outcome] = run(
+    [outcome] = run_migrations(
         [migration("stuck", check=lambda _request: blocked("StorageClass x"), run=never)], setting()
     )
     assert (outcome.state, outcome.fatal, outcome.wrote) == ("blocked", True, False)
@@ -208,7 +211,7 @@ def test_blocked_does_not_run_and_is_fatal() -> None:
 
 
 def test_after_run_the_check_must_agree() -> None:
-    [outcome] = run([migration("mark", run=lambda _request: None)], setting())
+    [outcome] = run_migrations([migration("mark", run=lambda _request: None)], setting())
     assert outcome.state == "failed"
     assert outcome.error == ("it ran, and its check still says needed: there is no ConfigMap default/mark")
 
@@ -225,7 +228,9 @@ def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more() -> N
             tried.set()
 
     started = time.monotonic()
-    slow, quick = run([migration("late", run=hang, timeout=0.2), migration("quick")], setting(cluster))
+    slow, quick = run_migrations(
+        [migration("late", run=hang, timeout=0.2), migration("quick")], setting(cluster)
+    )
     assert time.monotonic() - started < 2
     assert (slow.state, slow.fatal, slow.id) == ("timeout", True, "logging/late")
     assert slow.error == "its run took longer than its timeout of 0.2 s and was given up"
@@ -262,10 +267,14 @@ def test_of_one_that_was_given_up_no_write_is_sent_again(
     write: Callable[[Context], None], answer: Reply, leased: bool
 ) -> None:
     with overloaded(answer) as (cluster, writes):
-        held = cluster.writing_on(WriteTerms(lambda: 9.0, more_to_come=lambda: True)) if leased else cluster
+        held = (
+            cluster.with_write_terms(WriteTerms(lambda: 9.0, is_extension_pending=lambda: True))
+            if leased
+            else cluster
+        )
         # Long enough for a second attempt, also where a busy machine stands still for a moment.
         given = migration("late", check=always_needed, run=write, timeout=1.0, on_failure="warn")
-        [outcome] = run([given], setting(held))
+        [outcome] = run_migrations([given], setting(held))
         assert (outcome.state, outcome.error[:20]) == ("warned", "its run took longer ")
         # One that was begun just before it may arrive now.
         time.sleep(0.1)
@@ -278,22 +287,24 @@ def test_of_one_that_was_given_up_no_write_is_sent_again(
 def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
     with overloaded(Reply({})) as (cluster, writes):
         for seconds in (9.9, 0.3):
-            run([migration("quick", check=always_needed, run=WRITES[0], timeout=seconds)], setting(cluster))
+            run_migrations(
+                [migration("quick", check=always_needed, run=WRITES[0], timeout=seconds)], setting(cluster)
+            )
         assert [one.query["timeout"] for one in writes()] == ["9s", "1s"]
 
 
 def test_to_wait_until_it_may_write_takes_none_of_its_own_time() -> None:
     cluster = MemoryCluster()
-    slow = setting(cluster, intend=lambda _intent: time.sleep(0.5))
-    [outcome] = run([migration("patient", timeout=0.2)], slow)
+    slow = setting(cluster, record_intent=lambda _intent: time.sleep(0.5))
+    [outcome] = run_migrations([migration("patient", timeout=0.2)], slow)
     assert (outcome.state, outcome.error) == ("done", "")
     assert writes_of(cluster) == ["apply patient"]
 
 
 def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run() -> None:
     end = time.monotonic() + 0.2
-    slow = setting(remaining=lambda: end - time.monotonic(), intend=lambda _intent: time.sleep(5))
-    [outcome] = run([migration("patient", run=never)], slow)
+    slow = setting(remaining=lambda: end - time.monotonic(), record_intent=lambda _intent: time.sleep(5))
+    [outcome] = run_migrations([migration("patient", run=never)], slow)
     assert outcome.state == "timeout"
     assert outcome.error == "its start was not done when the deployment's time was up, and was given up"
 
@@ -303,7 +314,7 @@ def test_a_check_that_hangs_times_out_in_a_plan_too() -> None:
         ctx.sleep(60)
         return not_needed("at last")
 
-    [result] = check([migration("slow", check=hang, timeout=0.1)], setting())
+    [result] = check_migrations([migration("slow", check=hang, timeout=0.1)], setting())
     assert result.verdict == ""
     assert result.error == "its check took longer than its timeout of 0.1 s and was given up"
 
@@ -321,7 +332,7 @@ def test_a_thread_that_was_given_up_ends_in_spite_of_its_own_except() -> None:
         finally:
             ended.set()
 
-    [outcome] = run([migration("stubborn", run=stubborn, timeout=0.1)], setting())
+    [outcome] = run_migrations([migration("stubborn", run=stubborn, timeout=0.1)], setting())
     assert outcome.state == "timeout"
     assert ended.wait(2)
 
@@ -331,7 +342,9 @@ def test_the_deadline_of_the_run_ends_what_is_at_work_and_what_waits() -> None:
     hanging = migration("hanging", run=lambda ctx: ctx.sleep(60))
     waiting = migration("waiting", after=["logging/hanging"], run=never)
     lonely = migration("lonely", run=never)
-    outcomes = run([hanging, waiting, lonely], setting(remaining=lambda: end - time.monotonic(), workers=1))
+    outcomes = run_migrations(
+        [hanging, waiting, lonely], setting(remaining=lambda: end - time.monotonic(), workers=1)
+    )
     assert [outcome.state for outcome in outcomes] == ["timeout", "timeout", "timeout"]
     assert "when the deployment's time was up" in outcomes[0].error
 
@@ -353,7 +366,7 @@ def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more() -> None:
     canceller = threading.Thread(target=cancel)
     canceller.start()
     started = time.monotonic()
-    outcomes = run(
+    outcomes = run_migrations(
         [migration("dozes", run=doze), migration("waits", run=never)], setting(told=told, workers=1)
     )
     canceller.join()
@@ -374,7 +387,7 @@ def test_what_ignores_a_cancellation_gets_a_grace_period() -> None:
         ctx.cluster.apply(config_map("deaf"))
 
     cluster = MemoryCluster()
-    [outcome] = run([migration("deaf", run=deaf)], setting(cluster, told, grace=0.2))
+    [outcome] = run_migrations([migration("deaf", run=deaf)], setting(cluster, told, grace=0.2))
     release.set()
     assert outcome.state == "cancelled"
     assert outcome.error == "its run did not end within 0.2 s of the cancellation"
@@ -388,7 +401,7 @@ def test_what_is_in_flight_may_finish_after_a_cancellation() -> None:
         told.stop.set()
         ctx.cluster.apply(config_map("finishes"))
 
-    [outcome] = run([migration("finishes", run=finish)], setting(told=told))
+    [outcome] = run_migrations([migration("finishes", run=finish)], setting(told=told))
     assert outcome.state == "done"
 
 
@@ -399,7 +412,7 @@ def test_a_migration_can_cancel_the_deployment() -> None:
         ctx.cancel("the backup is broken")
         raise MigrationError("no upgrade without a backup")
 
-    [outcome] = run([migration("careful", run=cancel)], setting(told=told))
+    [outcome] = run_migrations([migration("careful", run=cancel)], setting(told=told))
     assert told.reasons == ["migration logging/careful: the backup is broken"]
     assert (outcome.state, outcome.error) == ("failed", "no upgrade without a backup")
 
@@ -409,14 +422,14 @@ def test_unexpected_errors_are_told_with_type_message_and_place() -> None:
         empty: Object = {}
         empty["spec"]
 
-    [outcome] = run([migration("typo", run=typo)], setting())
+    [outcome] = run_migrations([migration("typo", run=typo)], setting())
     assert outcome.error.startswith("KeyError: 'spec' (")
     assert "test_engine.py:" in outcome.error
 
 
 @pytest.mark.parametrize("answer", [None, True, Verdict("maybe", "")])
 def test_a_check_that_returns_no_verdict_fails(answer: Any) -> None:
-    [outcome] = run([migration("vague", check=lambda _request: answer)], setting())
+    [outcome] = run_migrations([migration("vague", check=lambda _request: answer)], setting())
     assert "instead of needed, not_needed or blocked" in outcome.error
 
 
@@ -428,7 +441,7 @@ def test_log_lines_reach_the_terminal_and_a_warning_makes_it_warned() -> None:
         ctx.log.warning("the volume still has 10Gi")
         ctx.cluster.apply(config_map("talks"))
 
-    [outcome] = run([migration("talks", run=talk)], setting(told=told))
+    [outcome] = run_migrations([migration("talks", run=talk)], setting(told=told))
     assert ("logging/talks", "info", "begun") in told.lines
     assert ("logging/talks", "warning", "the volume still has 10Gi") in told.lines
     assert (outcome.state, outcome.error, outcome.fatal) == ("warned", "", False)
@@ -453,7 +466,9 @@ def test_no_value_of_a_secret_gets_out() -> None:
     def leak_more(_ctx: Context) -> None:
         raise ValueError("can't use hunter2-is-long / aHVudGVyMi1pcy1sb25n")
 
-    [outcome] = run([migration("leaks", check=leak, run=leak_more)], setting(MemoryCluster(secret), told))
+    [outcome] = run_migrations(
+        [migration("leaks", check=leak, run=leak_more)], setting(MemoryCluster(secret), told)
+    )
     everything = f"{told.lines} {outcome}"
     assert "hunter2" not in everything
     assert "aHVudGVyMi1pcy1sb25n" not in everything
@@ -511,7 +526,7 @@ def test_what_python_quotes_of_a_secret_does_not_get_out_however_it_is_cut_and_e
 
     told = Told()
     one = migration("leaks", check=always_needed, run=work)
-    [outcome] = run([one], setting(MemoryCluster(secret_of(value)), told))
+    [outcome] = run_migrations([one], setting(MemoryCluster(secret_of(value)), told))
     assert "canary" not in f"{told.lines} {outcome}"
     # Who looks for the reason has to know where.
     assert outcome.error.startswith(("ValueError (", "KeyError ("))
@@ -533,7 +548,9 @@ def test_what_a_migration_says_itself_of_a_secret_is_masked_however_it_is_printe
 
     told = Told()
     for value in (PEM, 'it\'s a "canary"\n'):
-        [outcome] = run([migration("leaks", check=leak)], setting(MemoryCluster(secret_of(value)), told))
+        [outcome] = run_migrations(
+            [migration("leaks", check=leak)], setting(MemoryCluster(secret_of(value)), told)
+        )
         assert outcome.error == "can't use '***'"
     assert "canary" not in str(told.lines)
 
@@ -559,7 +576,7 @@ def test_what_a_secret_is_patched_with_does_not_get_out(patch: Any) -> None:
 
     cluster, told = MemoryCluster(), Told()
     cluster.fail_when(lambda request: request.verb == "patch", Invalid("patch", status=422))
-    [outcome] = run([migration("leaks", check=always_needed, run=work)], setting(cluster, told))
+    [outcome] = run_migrations([migration("leaks", check=always_needed, run=work)], setting(cluster, told))
     assert "canary" not in f"{told.lines} {outcome}"
     assert ("logging/leaks", "info", "tried ***, and None is left") in told.lines
 
@@ -578,13 +595,13 @@ def test_doing_nothing_slowly_is_flagged() -> None:
         migration("quick", check=lambda _request: not_needed("no")),
         migration("works", run=work),
     ]
-    assert [outcome.slow for outcome in run(migrations, setting())] == [True, False, False]
+    assert [outcome.slow for outcome in run_migrations(migrations, setting())] == [True, False, False]
 
 
 def test_to_be_cancelled_is_no_warning() -> None:
     told = Told()
     told.stop.set()
-    [outcome] = run([migration("late", on_failure="warn", run=never)], setting(told=told))
+    [outcome] = run_migrations([migration("late", on_failure="warn", run=never)], setting(told=told))
     assert (outcome.state, outcome.fatal) == ("cancelled", True)
 
 
@@ -599,7 +616,7 @@ def test_a_rehearsal_sleeps_without_waiting_and_its_time_passes_all_the_same() -
         ctx.cluster.apply(config_map("waits"))
 
     started = time.monotonic()
-    [outcome] = run([migration("waits", run=wait_for_it, timeout=30)], setting(rehearsal=True))
+    [outcome] = run_migrations([migration("waits", run=wait_for_it, timeout=30)], setting(rehearsal=True))
     assert time.monotonic() - started < 1
     assert outcome.state == "done"
     assert len(rounds) in (30, 31)
@@ -610,13 +627,13 @@ def test_a_rehearsed_loop_that_only_sleeps_comes_to_an_end() -> None:
         while True:
             ctx.sleep(1)
 
-    [outcome] = run([migration("forever", run=forever, timeout=30)], setting(rehearsal=True))
+    [outcome] = run_migrations([migration("forever", run=forever, timeout=30)], setting(rehearsal=True))
     assert outcome.state == "timeout"
     assert "ctx.rehearsal" in outcome.error
 
 
 def test_many_more_than_workers_all_get_their_turn() -> None:
-    outcomes = run([migration(f"m{i}") for i in range(40)], setting(workers=3))
+    outcomes = run_migrations([migration(f"m{i}") for i in range(40)], setting(workers=3))
     assert {outcome.state for outcome in outcomes} == {"done"}
 
 
@@ -632,5 +649,5 @@ def test_a_retry_belongs_to_the_migration() -> None:
 
         ctx.retry(once, delay=0.01)
 
-    [outcome] = run([migration("flaky", run=flaky)], setting())
+    [outcome] = run_migrations([migration("flaky", run=flaky)], setting())
     assert (outcome.state, len(attempts)) == ("done", 3)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import (
     BadArchive,
@@ -24,11 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     MigrationFolder,
     UnreadableMigration,
-    collect,
     own_folder,
+    pack_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
-    discover,
+    discover_migrations,
     folders_of,
 )
 
@@ -58,7 +58,7 @@ def from_folder(path: Path) -> MigrationSet:
 
 
 def from_archive(path: Path) -> MigrationSet:
-    archive = collect([MigrationFolder("yours", str(path))])
+    archive = pack_migrations([MigrationFolder("yours", str(path))])
     target = path.parent / f"migrations-{time.monotonic_ns()}.zip"
     target.write_bytes(archive.content)
     return load_archive(target)
@@ -311,17 +311,17 @@ def test_syntax_and_import_errors_name_the_true_file_and_line(folder: Path, load
 def test_packing_compiles_and_runs_nothing(folder: Path) -> None:
     (folder / "a.py").write_text("def f(:\n")
     (folder / "b.py").write_text(f"open({str(folder / 'ran')!r}, 'w')\n")
-    archive = collect([MigrationFolder("yours", str(folder))])
+    archive = pack_migrations([MigrationFolder("yours", str(folder))])
     assert len(archive.problems) == 1
     assert archive.problems[0].startswith(f"{folder}/a.py:1: ")
     assert not (folder / "ran").exists()
-    assert archive == collect([MigrationFolder("yours", str(folder))])
+    assert archive == pack_migrations([MigrationFolder("yours", str(folder))])
 
 
 def test_an_error_while_running_names_the_true_file(folder: Path, load: Load) -> None:
     text = HEAD + source("Mark").replace("not_needed('nothing to do')", "1 / 0")
     (folder / "a.py").write_text(text)
-    [outcome] = run(load(folder).migrations, setting())
+    [outcome] = run_migrations(load(folder).migrations, setting())
     line = text.splitlines().index("        return 1 / 0") + 1
     assert outcome.error == f"ZeroDivisionError: division by zero ({folder}/a.py:{line})"
 
@@ -364,9 +364,9 @@ def test_the_collections_own_are_found_both_ways(tmp_path: Path) -> None:
     mine = tmp_path / "kyma_migrations"
     mine.mkdir()
     (mine / "a.py").write_text(HEAD + source())
-    direct = discover([str(mine)], [])
+    direct = discover_migrations([str(mine)], [])
     archive = tmp_path / "all.zip"
-    archive.write_bytes(collect(folders_of([str(mine)], [])).content)
+    archive.write_bytes(pack_migrations(folders_of([str(mine)], [])).content)
     sent = load_archive(archive)
     assert (
         ids(direct)
@@ -392,7 +392,7 @@ def test_the_collections_own_import_nothing_but_the_contract() -> None:
 
 
 def discover_shipped(collections: list[str], target: Path) -> MigrationSet:
-    target.write_bytes(collect(folders_of([], collections)).content)
+    target.write_bytes(pack_migrations(folders_of([], collections)).content)
     return load_archive(target)
 
 
@@ -409,7 +409,7 @@ def discover_shipped(collections: list[str], target: Path) -> MigrationSet:
 def test_a_collection_that_has_none_is_refused_with_what_to_do(
     tmp_path: Path, name: str, expected: str
 ) -> None:
-    found = discover([], [name])
+    found = discover_migrations([], [name])
     [problem] = found.problems
     assert problem.startswith(f"migration_collections lists {name}") or repr(name) in problem
     assert expected in problem
@@ -435,13 +435,13 @@ def test_ids_collide_over_collections_with_both_places(collections: Path, tmp_pa
     for place in places:
         place.mkdir(parents=True)
         (place / "marks.py").write_text(HEAD + source("Mark"))
-    found = discover([], ["acme.one", "acme.two"])
+    found = discover_migrations([], ["acme.one", "acme.two"])
     assert found.problems == (
         f"{places[1]}/marks.py:4: Mark: the id logging/mark is already taken by {places[0]}/marks.py:4",
     )
     assert discover_shipped(["acme.one", "acme.two"], tmp_path / "all.zip") == found
     (places[1] / "marks.py").write_text(HEAD + source("Other"))
-    both = discover([], ["acme.one", "acme.two"])
+    both = discover_migrations([], ["acme.one", "acme.two"])
     assert ids(both)[2:] == ["logging/mark", "logging/other"]
     assert [entry.rpartition("(")[2] for entry in both.searched] == [
         "kyma.lifecycle)",
@@ -472,7 +472,7 @@ def test_a_file_that_can_not_be_read_is_named(folder: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(UnreadableMigration, match=f"{folder}/a.py: can't be read: Permission denied"):
-        collect([MigrationFolder("yours", str(folder))])
+        pack_migrations([MigrationFolder("yours", str(folder))])
 
 
 def test_what_prints_when_it_is_imported_is_no_problem(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue,
+    overdue_error,
+    overdue_migrations,
     overdue_warning,
-    remove_me,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
     NoSupportedRelease,
@@ -48,16 +48,18 @@ def test_none_of_the_collections_own_has_outlived_its_time() -> None:
 def test_its_time_has_come_with_the_release_that_it_names(
     remove_in: str, release: str, *, expected: bool
 ) -> None:
-    assert bool(overdue([migration("old", remove_in=remove_in)], release)) is expected
+    assert bool(overdue_migrations([migration("old", remove_in=remove_in)], release)) is expected
 
 
 def test_what_may_stay_is_never_overdue() -> None:
-    assert overdue([migration("old", remove_in="", keep="a reason")], "99") == []
+    assert overdue_migrations([migration("old", remove_in="", keep="a reason")], "99") == []
 
 
 def test_the_message_names_the_migration_and_both_releases() -> None:
     late = migration("old", remove_in="2.12")
-    assert remove_me(late, "2.12") == "remove me: logging/old, remove_in 2.12, the collection supports 2.12"
+    assert (
+        overdue_error(late, "2.12") == "remove me: logging/old, remove_in 2.12, the collection supports 2.12"
+    )
     told = overdue_warning(late, "2.13")
     assert "logging/old" in told
     assert "2.12" in told

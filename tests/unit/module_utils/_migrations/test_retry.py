@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run_migrations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MigrationOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Conflict,
     Context,
@@ -41,14 +41,14 @@ class Flaky:
         return "there it is"
 
 
-def retried(flaky: Flaky, told: Told | None = None, timeout: float = 10.0, **how: Any) -> Outcome:
+def retried(flaky: Flaky, told: Told | None = None, timeout: float = 10.0, **how: Any) -> MigrationOutcome:
     """What comes of a migration that retries."""
 
     def work(ctx: Context) -> None:
         assert ctx.retry(flaky, **{"delay": 0.01, **how}) == "there it is"
         ctx.cluster.apply(config_map("retries"))
 
-    [outcome] = run([migration("retries", run=work, timeout=timeout)], setting(told=told))
+    [outcome] = run_migrations([migration("retries", run=work, timeout=timeout)], setting(told=told))
     return outcome
 
 
@@ -106,7 +106,9 @@ def test_a_rehearsal_does_not_wait_between_attempts() -> None:
         ctx.cluster.apply(config_map("retries"))
 
     started = time.monotonic()
-    [outcome] = run([migration("retries", run=work, timeout=300)], setting(MemoryCluster(), rehearsal=True))
+    [outcome] = run_migrations(
+        [migration("retries", run=work, timeout=300)], setting(MemoryCluster(), rehearsal=True)
+    )
     assert time.monotonic() - started < 1
     assert (outcome.state, len(flaky.calls)) == ("done", 4)
 
@@ -122,7 +124,7 @@ def test_a_rehearsal_does_not_wait_between_attempts() -> None:
 )
 @pytest.mark.parametrize("on_failure", ["fail", "warn"])
 def test_whatever_fails_is_fatal_or_only_warned_of(what: dict[str, Any], error: str, on_failure: str) -> None:
-    [outcome] = run([migration("fails", on_failure=on_failure, **what)], setting())
+    [outcome] = run_migrations([migration("fails", on_failure=on_failure, **what)], setting())
     assert error in outcome.error
     assert outcome.fatal is (on_failure == "fail")
     assert (outcome.state == "warned") is (on_failure == "warn")

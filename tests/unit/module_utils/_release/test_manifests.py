@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected, digest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
+    ManifestCollection,
+    objects_digest,
+)
 
 
-def collected(text: str, file: str = "f.yaml") -> Collected:
-    found = Collected()
+def collected(text: str, file: str = "f.yaml") -> ManifestCollection:
+    found = ManifestCollection()
     found.add_text(text, file)
     return found
 
@@ -189,6 +192,6 @@ def test_duplicate_keys_warn() -> None:
 
 
 def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
-    assert digest_of([{"a": 1, "b": 2}]) == digest_of([{"b": 2, "a": 1}])
-    assert digest_of([{"a": 1}]) != digest_of([{"a": "1"}])
-    assert digest_of([{"a": 1}, {"b": 1}]) != digest_of([{"b": 1}, {"a": 1}])
+    assert objects_digest([{"a": 1, "b": 2}]) == objects_digest([{"b": 2, "a": 1}])
+    assert objects_digest([{"a": 1}]) != objects_digest([{"a": "1"}])
+    assert objects_digest([{"a": 1}, {"b": 1}]) != objects_digest([{"b": 1}, {"a": 1}])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    Located,
+    LocatedMapping,
     plain_text,
     read_documents,
 )
@@ -139,6 +139,8 @@ def test_aliases_of_aliases_do_not_use_up_the_memory() -> None:
 
 
 def test_text_keeps_scalars_as_they_stand_and_mappings_their_lines() -> None:
-    (document,) = read_documents("version: 2.10\nx:\n  y: ~\n", "f", scalar=plain_text, mapping=Located)
+    (document,) = read_documents(
+        "version: 2.10\nx:\n  y: ~\n", "f", scalar=plain_text, mapping=LocatedMapping
+    )
     assert document.value == {"version": "2.10", "x": {"y": None}}
     assert document.value["x"].line == 3

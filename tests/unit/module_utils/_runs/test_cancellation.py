@@ -9,19 +9,22 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import (
+    cancellation_text,
     nothing_to_cancel,
-    wish,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    SECONDS_BETWEEN_LOOKS,
+    POLL_SECONDS,
+    CancellationCheck,
     Grace,
-    Stopping,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import HeldLease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import note, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    read_run,
+    update_run_status,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -62,8 +65,8 @@ def work(someone: Deployer, name: str) -> Any:
 
 
 def watcher(
-    someone: Deployer, name: str, clock: Clock, *, told: bool = False, tenure: Tenure | None = None
-) -> Stopping:
+    someone: Deployer, name: str, clock: Clock, *, told: bool = False, tenure: HeldLease | None = None
+) -> CancellationCheck:
     progress = someone.told
     task = Task(
         params={"grace": 30.0},
@@ -73,7 +76,7 @@ def watcher(
         cancelled=lambda: told,
         tenure=tenure,
     )
-    return Stopping(task, read_run(someone.cluster, name), clock)
+    return CancellationCheck(task, read_run(someone.cluster, name), clock)
 
 
 # Who wants it to stop.
@@ -92,7 +95,7 @@ def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
     name = begun(someone)
     assert watcher(someone, name, Clock(), told=True)()
     status = read_run(someone.cluster, name)["status"]
-    assert status["cancelled"] == f"a signal to ansible-playbook, run by {who()}"
+    assert status["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
     assert status["cancelledAt"]
     [line] = [line for line in someone.told if line[:2] == ("run", "stopping")]
     assert line[2] == f"cancelled by {status['cancelled']}; what is in flight has 30 s to end"
@@ -101,15 +104,15 @@ def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
 def test_a_lease_that_was_lost_stops_it_and_says_to_whom() -> None:
     someone = one_after_the_other()
     name = begun(someone)
-    tenure = Tenure(someone.cluster, "another", 1, 45)
+    tenure = HeldLease(someone.cluster, "another", 1, 45)
     with pytest.raises(LeaseLost):
         tenure.renew()
     stopping = watcher(someone, name, Clock(), tenure=tenure)
     assert stopping()
-    assert stopping.why().startswith(
+    assert stopping.reason().startswith(
         "the loss of its lease: another has lost the lease of the cluster, so it"
     )
-    assert f"{name} of {who()} (process " in stopping.why()
+    assert f"{name} of {current_user()} (process " in stopping.reason()
     # Whose the record is now, only who has the lease may say.
     assert "cancelled" not in someone.record()["status"]
 
@@ -126,14 +129,14 @@ def test_the_deadline_counts_from_the_beginning_of_the_run() -> None:
     assert not stopping()
     clock.now = 11
     assert stopping()
-    assert stopping.why() == "its deadline of 600 s"
+    assert stopping.reason() == "its deadline of 600 s"
     assert read_run(someone.cluster, name)["status"]["cancelled"] == "its deadline of 600 s"
 
 
 def test_whoever_waits_under_the_lease_learns_of_it_without_asking_anybody() -> None:
     someone = one_after_the_other()
     name = begun(someone, deadline=600)
-    tenure = Tenure(someone.cluster, "another", 1, 45)
+    tenure = HeldLease(someone.cluster, "another", 1, 45)
     clock = Clock()
     stopping = watcher(someone, name, clock, tenure=tenure)
     assert isinstance(someone.cluster, MemoryCluster)
@@ -152,14 +155,14 @@ def test_the_record_is_read_every_few_seconds_and_no_more_often() -> None:
     stopping = watcher(someone, name, clock)
     assert isinstance(someone.cluster, MemoryCluster)
     before = len(someone.cluster.requests)
-    for second in range(int(SECONDS_BETWEEN_LOOKS * 4)):
+    for second in range(int(POLL_SECONDS * 4)):
         clock.now = second
         assert not stopping()
     assert len(someone.cluster.requests) - before == 3
-    note(someone.cluster, name, {"cancelled": "bob: enough"})
+    update_run_status(someone.cluster, name, {"cancelled": "bob: enough"})
     clock.now += 1
     assert stopping()
-    assert stopping.why() == "bob: enough"
+    assert stopping.reason() == "bob: enough"
 
 
 def test_a_run_that_somebody_else_has_ended_stops() -> None:
@@ -167,9 +170,9 @@ def test_a_run_that_somebody_else_has_ended_stops() -> None:
     name = begun(someone)
     clock = Clock()
     stopping = watcher(someone, name, clock)
-    note(someone.cluster, name, {"state": "failed"})
-    clock.now = SECONDS_BETWEEN_LOOKS
-    assert stopping.why() == "its end as failed"
+    update_run_status(someone.cluster, name, {"state": "failed"})
+    clock.now = POLL_SECONDS
+    assert stopping.reason() == "its end as failed"
 
 
 def test_a_record_that_cannot_be_read_stops_nothing() -> None:
@@ -178,7 +181,7 @@ def test_a_record_that_cannot_be_read_stops_nothing() -> None:
     clock = Clock()
     stopping = watcher(someone, name, clock)
     someone.cluster.delete(API_VERSION, "Run", name)
-    clock.now = SECONDS_BETWEEN_LOOKS
+    clock.now = POLL_SECONDS
     assert not stopping()
 
 
@@ -263,7 +266,7 @@ def test_a_run_that_is_cancelled_while_it_begins_has_ended() -> None:
     assert someone.record()["status"]["state"] == "cancelled"
     assert set(someone.states().values()) == {"not started"}
     [told] = someone.run_info()["runs"]
-    assert told["cancelled"] == f"a signal to ansible-playbook, run by {who()}"
+    assert told["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
     assert told["cancelled_at"] == told["finished_at"]
 
 
@@ -281,7 +284,10 @@ def test_a_run_that_begins_ends_the_record_of_one_that_was_cut_off() -> None:
     assert someone.deploy()["state"] == "succeeded"
     status = read_run(someone.cluster, first)["status"]
     assert status["state"] == "cancelled"
-    assert status["cancelled"] == f"the run {someone.installation().last_run}, which {who()} has begun since"
+    assert (
+        status["cancelled"]
+        == f"the run {someone.installation().last_run}, which {current_user()} has begun since"
+    )
 
 
 def test_a_run_that_was_cut_off_before_it_changed_anything_is_settled_once() -> None:
@@ -327,11 +333,11 @@ def test_a_wish_of_somebody_else_stops_it() -> None:
     again = someone.task(run.DEFINITION, state="cancelled", reason="another one")
     assert (again["changed"], again["msg"]) == (
         False,
-        f"the run {name} is already being cancelled by {who()}: a fire drill",
+        f"the run {name} is already being cancelled by {current_user()}: a fire drill",
     )
     work(someone, name)
     assert someone.record()["status"]["state"] == "cancelled"
-    assert someone.record()["status"]["cancelled"] == f"{who()}: a fire drill"
+    assert someone.record()["status"]["cancelled"] == f"{current_user()}: a fire drill"
     assert set(someone.states().values()) == {"not started"}
 
 
@@ -358,7 +364,7 @@ def test_a_run_that_nobody_works_on_any_more_is_ended_at_once() -> None:
         f"the run {name} is ended as cancelled, as the machine is gone; never started:"
     )
     assert someone.record()["status"]["state"] == "cancelled"
-    assert someone.record()["status"]["cancelled"] == f"{who()}: a fire drill"
+    assert someone.record()["status"]["cancelled"] == f"{current_user()}: a fire drill"
     assert set(someone.states().values()) == {"not started"}
     again = someone.task(run.DEFINITION, state="cancelled", end=True)
     assert (again["changed"], again["msg"][:17]) == (False, "nothing to cancel")
@@ -389,7 +395,7 @@ def test_a_run_that_is_not_there_is_named() -> None:
 
 
 def test_words() -> None:
-    assert wish("bob@host", "enough") == "bob@host: enough"
-    assert wish("bob@host", "") == "bob@host"
+    assert cancellation_text("bob@host", "enough") == "bob@host: enough"
+    assert cancellation_text("bob@host", "") == "bob@host"
     record = {"metadata": {"name": "a"}, "status": {"state": "failed", "finishedAt": "2026-11-21T13:00:00Z"}}
     assert nothing_to_cancel(record) == "nothing to cancel: the run a has failed at 2026-11-21T13:00:00Z"

@@ -46,9 +46,9 @@ def test_what_is_said_again_can_be_replaced_and_taken_back() -> None:
 
     with Reminder(progress, silence=0.05) as reminder:
         reminder("a", "waiting", "b is ready")
-        reminder.say_instead("a", "c is not")
+        reminder.replace_detail("a", "c is not")
         reminder("d", "waiting", "e is ready")
-        reminder.say_instead("d", "")
+        reminder.replace_detail("d", "")
         end = time.monotonic() + 5
         while len(told) < 4 and time.monotonic() < end:
             time.sleep(0.01)

@@ -14,8 +14,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import FENCE_LABEL
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE, holder_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+    LIFECYCLE_NAMESPACE,
+    holder_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import HeldLease, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
@@ -32,7 +35,11 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, release
 
-ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "d", "namespace": NAMESPACE}}
+ACCOUNT = {
+    "apiVersion": "v1",
+    "kind": "ServiceAccount",
+    "metadata": {"name": "d", "namespace": LIFECYCLE_NAMESPACE},
+}
 ANSWERED = threading.Event()
 SENT = threading.Event()
 
@@ -122,7 +129,7 @@ def holder(someone: Deployer) -> str:
 
 
 def secrets(someone: Deployer) -> list[Mapping[str, Any]]:
-    return list(someone.cluster.list("v1", "Secret", NAMESPACE, label_selector=FENCE_LABEL).items)
+    return list(someone.cluster.list("v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL).items)
 
 
 def told(someone: Deployer) -> list[str]:
@@ -193,9 +200,9 @@ def test_the_same_outside_of_a_run() -> None:
 
 def test_from_its_end_on_a_tenure_lets_nothing_be_written() -> None:
     cluster = healthy_cluster()
-    tenure = Tenure(cluster, "a b 1", 1, 45, until=45, clock=lambda: 0.0)
-    with tenure.writing():
+    tenure = HeldLease(cluster, "a b 1", 1, 45, until=45, clock=lambda: 0.0)
+    with tenure.guard_write():
         assert not tenure.end()
     assert tenure.end()
-    with pytest.raises(LeaseLost, match="a may write no more"), tenure.writing():
+    with pytest.raises(LeaseLost, match="a may write no more"), tenure.guard_write():
         pytest.fail("it writes")

@@ -11,8 +11,11 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
+    check_migrations,
+    run_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MigrationOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -66,8 +69,8 @@ def gateway(version: str = "v1alpha3", **annotations: str) -> Object:
     }
 
 
-def adopted(cluster: Any, **more: Any) -> Outcome:
-    [outcome] = run([AdoptGateway], setting(cluster, **{"components": CERTIFICATES, **more}))
+def adopted(cluster: Any, **more: Any) -> MigrationOutcome:
+    [outcome] = run_migrations([AdoptGateway], setting(cluster, **{"components": CERTIFICATES, **more}))
     return outcome
 
 
@@ -116,7 +119,9 @@ def test_a_gateway_that_a_component_contains_costs_no_request(known_by: str) -> 
         owner = Component("istio-resources", "kyma-system", (gateway("v1beta1"),))
     else:
         owner = Component("istio-resources", "kyma-system", (), refs)
-    [result] = check([AdoptGateway], setting(cluster, components={**CERTIFICATES, "istio-resources": owner}))
+    [result] = check_migrations(
+        [AdoptGateway], setting(cluster, components={**CERTIFICATES, "istio-resources": owner})
+    )
     assert (result.verdict, result.requests) == ("not_needed", 0)
     assert result.evidence == "the component istio-resources contains Gateway kyma-system/kyma-gateway"
     assert cluster.requests == []

@@ -12,8 +12,14 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult, Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
+    check_migrations,
+    run_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    CheckResult,
+    MigrationOutcome,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import logging as logging_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
@@ -61,12 +67,12 @@ def grow(cluster: Any, event: Any) -> None:
 
 
 def checked(cluster: MemoryCluster, **more: Any) -> CheckResult:
-    [result] = check([GrowLokiVolume], setting(cluster, **{"components": RELEASE, **more}))
+    [result] = check_migrations([GrowLokiVolume], setting(cluster, **{"components": RELEASE, **more}))
     return result
 
 
-def grown(cluster: Any, told: Told | None = None, **more: Any) -> Outcome:
-    [outcome] = run([GrowLokiVolume], setting(cluster, told, **{"components": RELEASE, **more}))
+def grown(cluster: Any, told: Told | None = None, **more: Any) -> MigrationOutcome:
+    [outcome] = run_migrations([GrowLokiVolume], setting(cluster, told, **{"components": RELEASE, **more}))
     return outcome
 
 

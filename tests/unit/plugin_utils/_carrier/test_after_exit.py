@@ -16,7 +16,7 @@ from tests.unit.plugin_utils._carrier.families import begin, comes_true
 FAMILY = """
 import multiprocessing, pathlib, signal, sys, time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import LIFELINE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import EXIT_WATCHER
 
 # A shell has what it starts in the background ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,7 +27,7 @@ def afterwards():
     LAST_WORDS.say("it was done")
 
 def begins():
-    LIFELINE.afterwards(afterwards, unless=folder / "note")
+    EXIT_WATCHER.afterwards(afterwards, unless=folder / "note")
 
 def works():
     time.sleep({working})

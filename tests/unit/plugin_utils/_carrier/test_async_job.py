@@ -18,8 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.async_job 
     PATIENCE,
     Files,
     JobLost,
-    Window,
-    follow,
+    JobReader,
+    follow_job,
     is_final,
 )
 
@@ -31,7 +31,7 @@ def line(state: str) -> str:
     return json.dumps({"time": 1, "subject": "logging", "state": state, "detail": ""}) + "\n"
 
 
-class Scripted(Window):
+class Scripted(JobReader):
     """Shows the same progress file as it grows; an error stands for a connection that fails."""
 
     slowest = 0.5
@@ -69,7 +69,7 @@ def followed(
 ) -> tuple[str, list[str], Clock, int]:
     shown: list[ProgressLine] = []
     clock, reconnects = Clock(), []
-    content = follow(
+    content = follow_job(
         Scripted(looks),
         limit,
         shown.append,
@@ -133,7 +133,7 @@ def test_the_wish_to_stop_is_passed_on_once(unreached: int) -> None:
 
     window = Unreached([*[(STARTED, line("a"))] * 5, (DONE, line("a") + line("b"))])
     clock, shown = Clock(), []
-    content = follow(
+    content = follow_job(
         window,
         100,
         shown.append,
@@ -147,7 +147,7 @@ def test_the_wish_to_stop_is_passed_on_once(unreached: int) -> None:
 def test_nobody_waits_longer_than_the_patience_for_what_was_told_to_stop() -> None:
     clock = Clock()
     with pytest.raises(JobLost, match="within 5 seconds of being told to stop"):
-        follow(
+        follow_job(
             Scripted((STARTED, "") for _i in range(100)),
             1000,
             lambda _line: None,
@@ -178,20 +178,20 @@ def test_a_window_of_one_command(tmp_path: Path) -> None:
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
         return done.stdout.replace("\n", "\r\n")
 
-    window = Window(files, run, shlex.quote)
-    assert window.look(0) == ("", "")
+    window = JobReader(files, run, shlex.quote)
+    assert window.read(0) == ("", "")
     ProgressFile(files.progress)("logging", "applying")
     Path(files.result).write_text(STARTED)
     told = Path(files.progress).read_text()
-    assert window.look(0) == (STARTED, told)
-    assert window.look(7) == (STARTED, told[7:])
+    assert window.read(0) == (STARTED, told)
+    assert window.read(7) == (STARTED, told[7:])
     window.cancel()
     assert Path(files.progress + CANCEL_SUFFIX).exists()
     window.remove()
     assert list(tmp_path.iterdir()) == []
-    assert window.look(0) == ("", "")
+    assert window.read(0) == ("", "")
 
 
 def test_an_answer_that_was_cut_off_counts_as_none() -> None:
     with pytest.raises(AnsibleConnectionFailure):
-        Window(Files("a", "b"), lambda _request: '{"changed": tr', str).look(0)
+        JobReader(Files("a", "b"), lambda _request: '{"changed": tr', str).read(0)

@@ -16,7 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.action.component import ActionMo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import PACKED
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import (
+    SHIPPED_MIGRATIONS_SECONDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
 
 HOUR = 3600
@@ -67,7 +69,7 @@ MANIFEST = "{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}"
 class Worker(ActionModule):
     """Works here, or is shipped; either reads the release, and says how much time it has then."""
 
-    works_here = True
+    is_local = True
 
     def __init__(self, chosen: int = 0, poll: int = 5) -> None:
         self._task = SimpleNamespace(async_val=chosen, poll=poll, no_log=False, check_mode=False, diff=False)
@@ -94,10 +96,10 @@ class Worker(ActionModule):
 class Shipped(Worker):
     """Works elsewhere."""
 
-    works_here = False
+    is_local = False
 
 
-PACKED_TIME = {Worker: 0.0, Shipped: PACKED}
+PACKED_TIME = {Worker: 0.0, Shipped: SHIPPED_MIGRATIONS_SECONDS}
 
 
 @pytest.fixture(params=[Worker, Shipped])
@@ -165,7 +167,7 @@ def test_what_is_sent_elsewhere_is_not_loaded_here_for_its_time(
 ) -> None:
     Path(migrating["playbook_dir"], "kyma_migrations", "only_there.py").write_text("import only_there")
     limit = Shipped().carry(given(folder, "first"), migrating)["limit"]
-    assert limit == pytest.approx(4 * 5 * HOUR + PACKED + GRACE + 30, abs=5)
+    assert limit == pytest.approx(4 * 5 * HOUR + SHIPPED_MIGRATIONS_SECONDS + GRACE + 30, abs=5)
 
 
 def test_a_limit_of_the_users_own_stays(worker: type[Worker], folder: Path) -> None:

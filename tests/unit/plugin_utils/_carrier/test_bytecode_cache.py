@@ -13,7 +13,7 @@ import pytest
 from ansible.utils.collection_loader import AnsibleCollectionConfig
 from ansible_collections.kyma.lifecycle import plugins
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.bytecode_cache import (
-    CachedModules,
+    BytecodeFinder,
     use_cached_bytecode,
 )
 
@@ -22,7 +22,7 @@ PLUGINS = Path(next(iter(plugins.__path__)))
 
 
 def test_a_module_of_ours_has_a_cache() -> None:
-    spec = CachedModules().find_spec(f"{OURS}.module_utils._errors", [str(PLUGINS / "module_utils")])
+    spec = BytecodeFinder().find_spec(f"{OURS}.module_utils._errors", [str(PLUGINS / "module_utils")])
     assert spec is not None
     assert spec.origin == str(PLUGINS / "module_utils" / "_errors.py")
     assert spec.cached is not None
@@ -40,8 +40,8 @@ def test_a_module_of_ours_has_a_cache() -> None:
     ],
 )
 def test_packages_what_is_missing_and_what_is_not_ours_are_left_to_others(name: str, folder: str) -> None:
-    assert CachedModules().find_spec(name, [str(PLUGINS / folder)]) is None
-    assert CachedModules().find_spec(name, None) is None
+    assert BytecodeFinder().find_spec(name, [str(PLUGINS / folder)]) is None
+    assert BytecodeFinder().find_spec(name, None) is None
 
 
 class Finder(MetaPathFinder):
@@ -54,7 +54,7 @@ def test_it_is_asked_before_ansible_s_loader_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "meta_path", [ansible_s, *sys.meta_path])
     use_cached_bytecode()
     use_cached_bytecode()
-    assert [isinstance(finder, CachedModules) for finder in sys.meta_path[:2]] == [True, False]
+    assert [isinstance(finder, BytecodeFinder) for finder in sys.meta_path[:2]] == [True, False]
 
 
 def test_who_stands_before_ansible_s_loader_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:

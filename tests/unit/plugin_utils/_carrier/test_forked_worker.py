@@ -15,8 +15,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.forked_worker import (
     ProcessLost,
-    prolong,
-    work_in_own_process,
+    extend_time_limit,
+    run_in_forked_worker,
 )
 
 Asked = Callable[[], bool]
@@ -41,7 +41,7 @@ def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
         return {"changed": True, "asked": asked(), "text": "x" * 1_000_000}
 
     shown: list[ProgressLine] = []
-    result = work_in_own_process(work, 60, shown.append)
+    result = run_in_forked_worker(work, 60, shown.append)
     assert result == {"changed": True, "asked": False, "text": "x" * 1_000_000}
     assert [str(line) for line in shown] == [
         "logging: applying (14 objects, ä)",
@@ -55,7 +55,7 @@ def test_it_is_out_of_reach_of_what_ends_ansible() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         return {"pid": os.getpid(), "session": os.getsid(0)}
 
-    result = work_in_own_process(work, 60, ignore)
+    result = run_in_forked_worker(work, 60, ignore)
     assert result["pid"] == result["session"] != os.getpid()
 
 
@@ -63,7 +63,7 @@ def test_what_it_does_not_expect_is_told_with_its_traceback() -> None:
     def work(_progress: Progress, _asked: Asked) -> Result:
         raise ZeroDivisionError("by zero")
 
-    result = work_in_own_process(work, 60, ignore)
+    result = run_in_forked_worker(work, 60, ignore)
     assert result["failed"] is True
     assert result["msg"] == "unexpected: ZeroDivisionError('by zero')"
     assert "in work" in result["exception"]
@@ -74,7 +74,7 @@ def test_the_wish_to_stop_reaches_it() -> None:
         wait_for(asked)
         return {"msg": "stopped"}
 
-    assert work_in_own_process(work, 60, ignore, cancelled=lambda: True) == {"msg": "stopped"}
+    assert run_in_forked_worker(work, 60, ignore, cancelled=lambda: True) == {"msg": "stopped"}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None
         return {}
 
     with pytest.raises(ProcessLost, match=f"{told} after 0 seconds.*run the playbook again"):
-        work_in_own_process(work, 60, ignore)
+        run_in_forked_worker(work, 60, ignore)
 
 
 def test_what_hangs_ends_at_the_limit() -> None:
@@ -96,7 +96,7 @@ def test_what_hangs_ends_at_the_limit() -> None:
             time.sleep(0.1)
 
     with pytest.raises(ProcessLost, match="ended after its limit of 0 seconds"):
-        work_in_own_process(work, 0.2, ignore)
+        run_in_forked_worker(work, 0.2, ignore)
 
 
 def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
@@ -105,7 +105,7 @@ def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
             time.sleep(0.1)
 
     with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
-        work_in_own_process(work, 60, ignore, cancelled=lambda: True, patience=0.2)
+        run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.2)
 
 
 def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
     listening.touch()
     ansible = os.fork()
     if not ansible:
-        work_in_own_process(work, 60, leave)
+        run_in_forked_worker(work, 60, leave)
     os.waitpid(ansible, 0)
     listening.unlink()
     wait_for(done.exists)
@@ -133,19 +133,19 @@ def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
 
 def test_it_may_get_another_limit_while_it_works() -> None:
     def work(_progress: Progress, _asked: Asked) -> Result:
-        prolong(60)
+        extend_time_limit(60)
         time.sleep(0.5)
         return {"left": signal.getitimer(signal.ITIMER_REAL)[0] > 50}
 
-    assert work_in_own_process(work, 0.3, ignore) == {"left": True}
+    assert run_in_forked_worker(work, 0.3, ignore) == {"left": True}
 
 
 def test_what_was_told_to_stop_gets_no_more_time() -> None:
     def work(_progress: Progress, asked: Asked) -> Result:
         wait_for(asked)
-        prolong(60)
+        extend_time_limit(60)
         while True:
             time.sleep(0.1)
 
     with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
-        work_in_own_process(work, 60, ignore, cancelled=lambda: True, patience=0.5)
+        run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.5)

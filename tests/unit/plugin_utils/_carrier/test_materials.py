@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
     CATALOG,
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
-    NotSent,
+    MissingMaterial,
     ShippedMaterials,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -143,9 +143,9 @@ def test_a_bundle_is_for_its_owner_only(release: ReleaseRequest, cache: ReleaseC
 def test_without_a_release() -> None:
     with pytest.raises(NoRelease, match="set the option release"):
         ControllerMaterials(None).release()
-    with pytest.raises(NotSent, match="set the option release"):
+    with pytest.raises(MissingMaterial, match="set the option release"):
         ShippedMaterials("/nonexistent").release()
-    with pytest.raises(NotSent):
+    with pytest.raises(MissingMaterial):
         ShippedMaterials(None).migrations()
 
 

@@ -15,8 +15,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import signals
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import (
-    has_been_told,
-    heeding_signals,
+    is_stop_requested,
+    run_with_stop_signals,
 )
 
 
@@ -35,7 +35,7 @@ def handlers() -> object:
 
 
 def test_without_a_signal_nothing_is_different_afterwards(handlers: dict[int, object]) -> None:
-    assert heeding_signals(lambda told: {"changed": told()}) == {"changed": False}
+    assert run_with_stop_signals(lambda told: {"changed": told()}) == {"changed": False}
     assert {number: signal.getsignal(number) for number in handlers} == handlers
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
@@ -49,10 +49,10 @@ def test_a_signal_only_tells_to_stop(number: signal.Signals) -> None:
         assert told()
         return {"changed": True, "msg": "stopped in time", "components": ["x" * 100_000]}
 
-    result = heeding_signals(work)
+    result = run_with_stop_signals(work)
     # Short, as it waits in a pipe that nobody may read.
     assert result == {"failed": True, "changed": True, "msg": "stopped in time"}
-    assert has_been_told()
+    assert is_stop_requested()
     # Whatever hangs from now on, this process ends.
     assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= signals.SECONDS_TO_LEAVE
 
@@ -66,16 +66,16 @@ def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPat
         assert told()
         return {"msg": "stopped in time"}
 
-    assert heeding_signals(work)["failed"]
-    assert has_been_told()
+    assert run_with_stop_signals(work)["failed"]
+    assert is_stop_requested()
 
 
 def one_of_ansibles_workers(taking_up: bool, killed: Event, lock: Lock) -> None:
     """Ends on the spot on a signal, as Ansible has its workers do."""
     signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(1))
-    signals.hand_over()
+    signals.defer_signals()
     if taking_up:
-        signals.take_up()
+        signals.restore_signals()
     with lock:
         os.kill(os.getpid(), signal.SIGINT)
         killed.set()
@@ -94,14 +94,18 @@ def test_a_signal_leaves_no_lock_taken_while_a_worker_hands_over_what_it_has_to_
 
 
 def test_outside_of_a_worker_nobody_waits(handlers: dict[int, object]) -> None:
-    signals.hand_over()
+    signals.defer_signals()
     assert {number: signal.getsignal(number) for number in handlers} == handlers
 
 
 def test_what_was_told_to_stop_has_a_short_result() -> None:
     done = {"changed": True, "components": ["x" * 100_000]}
-    assert signals.cancelled("told to stop", done) == {"failed": True, "changed": True, "msg": "told to stop"}
-    assert signals.cancelled("told to stop", {**done, "msg": "why"})["msg"] == "why"
+    assert signals.cancelled_result("told to stop", done) == {
+        "failed": True,
+        "changed": True,
+        "msg": "told to stop",
+    }
+    assert signals.cancelled_result("told to stop", {**done, "msg": "why"})["msg"] == "why"
 
 
 WORKER_AND_MAIN = """

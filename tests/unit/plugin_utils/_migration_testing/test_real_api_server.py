@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
-    NotOurs,
+    ForeignObject,
     RealApiServer,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
@@ -96,7 +96,7 @@ def test_what_is_not_theirs_is_refused(present: Object, told: str) -> None:
     cluster = MemoryCluster(present)
     before = objects_in(cluster)
     server = RealApiServer(cluster)
-    with pytest.raises(NotOurs, match=told):
+    with pytest.raises(ForeignObject, match=told):
         server.hold([storage_class(expands=True), *BEFORE])
     server.close()
     assert objects_in(cluster) == before
@@ -106,7 +106,7 @@ def test_a_namespace_that_is_not_theirs_is_refused_though_no_object_is_to_live_t
     cluster = MemoryCluster(config_map("theirs"))
     before = objects_in(cluster)
     server = RealApiServer(cluster)
-    with pytest.raises(NotOurs, match="the namespace shop exists on this API server"):
+    with pytest.raises(ForeignObject, match="the namespace shop exists on this API server"):
         server.hold([], namespaces=["shop"])
     server.close()
     assert objects_in(cluster) == before

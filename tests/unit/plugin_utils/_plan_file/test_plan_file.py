@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     MigrationFolder,
-    collect,
+    pack_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_file import (
-    AGAIN,
-    ASKED,
+    PLAN_OPTIONS,
+    SECRET_OPTIONS,
     BadPlan,
-    asked_of,
-    code_digest,
-    given_of,
+    archive_code_digest,
+    given_options,
     names_of,
-    not_given_again,
+    option_mismatches,
+    options_from_plan,
     read_plan,
     version_of_hop,
     write_plan,
@@ -36,7 +36,7 @@ PARAMS: dict[str, Any] = {
     "migration_variables": {"colour": "secret-word"},
     "strict_drift": True,
 }
-ASKED_FOR = given_of(PARAMS, DEFINITION.argument_spec)
+ASKED_FOR = given_options(PARAMS, DEFINITION.argument_spec)
 RESULT: dict[str, Any] = {
     "plan": {"version": "2.9", "noted": {"logging": []}, "later": [{"version": "2.10"}]},
     "summary": ["Kyma 2.9:"],
@@ -60,7 +60,7 @@ def test_it_is_read_as_it_was_written_by_its_owner_only(tmp_path: Path) -> None:
 
 def test_every_option_is_either_kept_or_given_again_or_about_keeping() -> None:
     about_keeping = {"plan", "plan_out", "plan_digest", "plan_hop"}
-    assert {*ASKED, *AGAIN, *about_keeping} == set(DEFINITION.argument_spec)
+    assert {*PLAN_OPTIONS, *SECRET_OPTIONS, *about_keeping} == set(DEFINITION.argument_spec)
 
 
 def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_path: Path) -> None:
@@ -69,14 +69,14 @@ def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_pat
     write_plan(file, ASKED_FOR, RESULT, names_of(written))
     assert "secret-word" not in file.read_text()
     names = read_plan(file, "")["names"]
-    assert not_given_again(names, names_of(PARAMS)) == []
-    assert not_given_again(names, names_of({**written, "values_files": ["all.yaml", "live.yaml"]})) == []
-    assert not_given_again(names, names_of({**PARAMS, "values_files": ["all.yaml", "other.yaml"]})) == [
+    assert option_mismatches(names, names_of(PARAMS)) == []
+    assert option_mismatches(names, names_of({**written, "values_files": ["all.yaml", "live.yaml"]})) == []
+    assert option_mismatches(names, names_of({**PARAMS, "values_files": ["all.yaml", "other.yaml"]})) == [
         "values_files (kyma_values_files): the plan was made with live.yaml: give that again",
         "values_files (kyma_values_files): the plan was made without other.yaml: leave that out, or plan"
         " again",
     ]
-    assert not_given_again(names, {}) == [
+    assert option_mismatches(names, {}) == [
         "overrides (kyma_overrides): the plan was made with logging.password: give that again",
         "migration_variables (kyma_migration_variables): the plan was made with colour: give that again",
     ]
@@ -85,14 +85,14 @@ def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_pat
 def test_what_is_not_given_with_it_is_what_was_asked_for() -> None:
     asked = {"release": "2.11", "hops": "auto", "profile": "production", "prune": True}
     kept = {"asked": asked}
-    assert asked_of(kept, {}, 1) == asked
-    assert asked_of(kept, {"release": "/elsewhere/2.11", "strict": True}, 1) == {
+    assert options_from_plan(kept, {}, 1) == asked
+    assert options_from_plan(kept, {"release": "/elsewhere/2.11", "strict": True}, 1) == {
         "hops": "auto",
         "profile": "production",
         "prune": True,
     }
-    assert asked_of(kept, {"release": "2.10"}, 2) == {"profile": "production", "prune": True}
-    assert asked_of(kept, {}, 2) == {"profile": "production", "prune": True}
+    assert options_from_plan(kept, {"release": "2.10"}, 2) == {"profile": "production", "prune": True}
+    assert options_from_plan(kept, {}, 2) == {"profile": "production", "prune": True}
 
 
 def test_hops_are_counted_from_one() -> None:
@@ -145,7 +145,9 @@ def test_code_is_the_same_wherever_it_lies(tmp_path: Path) -> None:
         (tmp_path / name / "migration.py").write_text(text)
 
     def digest(name: str) -> str:
-        return code_digest(collect([MigrationFolder("playbook", str(tmp_path / name))]).content)
+        return archive_code_digest(
+            pack_migrations([MigrationFolder("playbook", str(tmp_path / name))]).content
+        )
 
     assert digest("one") == digest("same")
     assert digest("one") != digest("other")

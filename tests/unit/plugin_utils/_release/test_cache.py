@@ -48,8 +48,8 @@ def test_of_those_that_want_it_at_the_same_time_one_reads_it(tmp_path: Path) -> 
 
 def test_more_of_it_is_read_where_that_is_wanted_and_not_again(tmp_path: Path) -> None:
     cache = ReleaseCache(tmp_path, print)
-    part = replace(RELEASE, content={"a": Content((), source="s", is_read=False)})
-    more = replace(RELEASE, content={"a": Content((), source="s")})
+    part = replace(RELEASE, content={"a": Content((), source_hash="s", is_read=False)})
+    more = replace(RELEASE, content={"a": Content((), source_hash="s")})
     asked: list[Release | None] = []
 
     def read(result: Release) -> Callable[[Release | None], Release]:

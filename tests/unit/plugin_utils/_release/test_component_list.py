@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
-    leads_out,
+    is_outside,
     parse_component_list,
     seconds_of,
 )
@@ -97,7 +97,7 @@ def test_no_durations(text: str) -> None:
     [("a/b", False), ("a/../b", False), ("./a", False), ("../a", True), ("a/../../b", True), ("/a", True)],
 )
 def test_paths_that_lead_out(path: str, out: bool) -> None:
-    assert leads_out(path) is out
+    assert is_outside(path) is out
 
 
 def test_everything_that_is_wrong_is_told_at_once_with_its_line() -> None:

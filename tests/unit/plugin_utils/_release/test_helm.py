@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain_helm_error
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.unit.conftest import Write
@@ -296,7 +296,7 @@ def test_another_helm_is_another_fingerprint(write: Write, tmp_path: Path) -> No
     ],
 )
 def test_what_helm_says_is_placed(said: str, place: tuple[str, int, int]) -> None:
-    *found, message = explain(said, "C")
+    *found, message = explain_helm_error(said, "C")
     assert tuple(found) == place
     assert message.startswith("Helm can't render the chart: ")
     assert "--debug" not in message

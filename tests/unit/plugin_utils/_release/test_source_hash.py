@@ -17,12 +17,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
-    is_enough,
+    is_read_except,
     load_component,
     load_crds,
     load_release,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source_hash import source_of_files
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source_hash import files_source_hash
 
 from tests.unit.conftest import Write
 from tests.unit.plugin_utils._release.test_helm import CHECKOUT
@@ -40,7 +40,7 @@ RELEASE = {
 
 
 def sources(release: Release) -> dict[str, str]:
-    return {name: content.source for name, content in release.content.items()}
+    return {name: content.source_hash for name, content in release.content.items()}
 
 
 def read(release: Release) -> set[str]:
@@ -73,15 +73,15 @@ def test_what_is_broken_and_unchanged_can_not_be_so_what_is_broken_is_told(write
 def test_more_is_read_when_it_is_wanted_and_what_was_read_stays(write: Write) -> None:
     request = ReleaseRequest(str(write(RELEASE)))
     whole = load_release(request)
-    kept = {"a": whole.content["a"].source}
+    kept = {"a": whole.content["a"].source_hash}
     part = load_release(request, kept)
     assert read(part) == {"b"}
-    assert is_enough(part, kept)
-    assert is_enough(part, sources(whole))
-    assert not is_enough(part, {})
-    assert not is_enough(part, {"b": whole.content["b"].source})
+    assert is_read_except(part, kept)
+    assert is_read_except(part, sources(whole))
+    assert not is_read_except(part, {})
+    assert not is_read_except(part, {"b": whole.content["b"].source_hash})
     assert load_release(request, {}, part) == whole
-    assert is_enough(whole, {})
+    assert is_read_except(whole, {})
 
 
 def test_what_was_warned_of_stays_warned_of_once(write: Write) -> None:
@@ -89,7 +89,7 @@ def test_what_was_warned_of_stays_warned_of_once(write: Write) -> None:
     request = ReleaseRequest(str(write({**RELEASE, "a/m.yaml": twice, "b/m.yaml": twice})))
     whole = load_release(request)
     assert len(whole.warnings) == 2
-    part = load_release(request, {"a": whole.content["a"].source})
+    part = load_release(request, {"a": whole.content["a"].source_hash})
     assert len(part.warnings) == 1
     assert set(load_release(request, {}, part).warnings) == set(whole.warnings)
     assert load_release(request, {}, whole).warnings == whole.warnings
@@ -112,7 +112,7 @@ def test_the_source_of_manifests_is_their_files(
     write(change)
     after = load_release(request)
     found = {name for name, source in sources(after).items() if source != sources(before)[name]}
-    assert found | ({"crds"} if after.crds.source != before.crds.source else set()) == changed
+    assert found | ({"crds"} if after.crds.source_hash != before.crds.source_hash else set()) == changed
 
 
 FIRST, SECOND = {"first"}, {"second"}
@@ -163,7 +163,7 @@ def test_a_chart_that_has_not_changed_is_not_rendered(write: Write, helm: str, t
 def test_random_values_are_those_of_the_first_rendering(write: Write, helm: str) -> None:
     root = write({**CHECKOUT, "resources/first/templates/password.yaml": PASSWORD})
     request = ReleaseRequest(str(root), helm_binary=helm)
-    there = load_release(request, {"second": load_release(request).content["second"].source})
+    there = load_release(request, {"second": load_release(request).content["second"].source_hash})
     assert read(there) == {"first"}
     again = load_release(request, {}, there)
     assert read(again) == {"first", "second"}
@@ -175,7 +175,7 @@ def test_random_values_are_those_of_the_first_rendering(write: Write, helm: str)
 def test_the_source_of_a_kustomization_can_not_be_told(write: Write) -> None:
     root = write({**RELEASE, "a/kustomization.yaml": "resources: [m.yaml]\n"})
     before = load_release(ReleaseRequest(str(root)))
-    assert before.content["a"].source == ""
+    assert before.content["a"].source_hash == ""
     assert before.content["a"].has_namespaces
     assert read(load_release(ReleaseRequest(str(root)), sources(before))) == {"a"}
 
@@ -200,7 +200,7 @@ def test_whether_there_may_be_a_namespace_is_seen_without_reading(
     write: Write, text: str, may_have: bool
 ) -> None:
     root = write({"a.yaml": f"apiVersion: v1\n{text}\n"})
-    assert source_of_files([root / "a.yaml"]).has_namespaces is may_have
+    assert files_source_hash([root / "a.yaml"]).has_namespaces is may_have
 
 
 class TestMaterials:
@@ -229,9 +229,9 @@ class TestMaterials:
         whole = load_release(request)
         bundles = cache if with_cache else None
         materials = ControllerMaterials(request, bundles=bundles)
-        assert read(materials.release({"a": whole.content["a"].source})) == {"b"}
+        assert read(materials.release({"a": whole.content["a"].source_hash})) == {"b"}
         assert materials.release() == whole
-        assert materials.release({"a": whole.content["a"].source}) == whole
+        assert materials.release({"a": whole.content["a"].source_hash}) == whole
         assert ControllerMaterials(request, bundles=bundles).release() == whole
 
     def test_what_is_sent_to_another_host_is_whole(self, write: Write, cache: ReleaseCache) -> None:

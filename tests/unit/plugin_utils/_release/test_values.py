@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
-    merged,
+    merge_values,
     parse_override,
     parse_values_file,
     read_user_values,
@@ -46,7 +46,7 @@ def test_no_overrides_are_refused_without_their_value(override: str) -> None:
 
 
 def test_mappings_are_merged_and_all_else_is_replaced() -> None:
-    assert merged([{"a": {"x": 1, "y": [1]}, "b": 1}, {"a": {"y": [2], "z": None}, "b": {"c": 1}}]) == {
+    assert merge_values([{"a": {"x": 1, "y": [1]}, "b": 1}, {"a": {"y": [2], "z": None}, "b": {"c": 1}}]) == {
         "a": {"x": 1, "y": [2], "z": None},
         "b": {"c": 1},
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
-    Declared,
+    ReleaseDeclaration,
     parse_release_file,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
@@ -81,8 +81,8 @@ def test_without_git_the_branch_still_tells(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_release_file() -> None:
     text = 'version: 2.10\nupgrades_from: [2.9, "v2.8.3"]\nkubernetes: ">=1.24,<1.30"\n'
-    assert parse_release_file(text, "f") == Declared("2.10", ("2.9", "2.8.3"), ">=1.24,<1.30")
-    assert parse_release_file("version: '2.9'", "f") == Declared("2.9")
+    assert parse_release_file(text, "f") == ReleaseDeclaration("2.10", ("2.9", "2.8.3"), ">=1.24,<1.30")
+    assert parse_release_file("version: '2.9'", "f") == ReleaseDeclaration("2.9")
     assert parse_release_file("upgrades_from: 2.8", "f").upgrades_from == ("2.8",)
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import problems_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.server_rules import (
+    validation_causes,
+)
 
 
 def stateful_set(template: dict[str, Any]) -> dict[str, Any]:
@@ -36,14 +38,14 @@ def as_stored(template: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_the_server_fills_in_is_no_change_of_a_claim_template() -> None:
     stored = stateful_set(as_stored(claim_template()))
-    assert not list(problems_of(stateful_set(claim_template()), stored))
+    assert not list(validation_causes(stateful_set(claim_template()), stored))
     without_any = {**claim_template(), "metadata": {"name": "data", "annotations": {}}}
-    assert not list(problems_of(stateful_set(without_any), stored))
+    assert not list(validation_causes(stateful_set(without_any), stored))
 
 
 def test_another_claim_template_is_refused() -> None:
     stored = stateful_set(as_stored(claim_template()))
-    [problem] = problems_of(stateful_set(claim_template("2Gi")), stored)
+    [problem] = validation_causes(stateful_set(claim_template("2Gi")), stored)
     assert "updates to statefulset spec" in str(problem)
     block = {**claim_template(), "spec": {**claim_template()["spec"], "volumeMode": "Block"}}
-    assert problems_of(stateful_set(block), stored)
+    assert validation_causes(stateful_set(block), stored)

@@ -16,13 +16,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Conflict,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import merge_patched
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
-    has_made,
-    holds,
-    settled,
+    contains_fields,
+    find_written_object,
+    resolve_lost_write,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
@@ -69,7 +71,7 @@ class Server:
         version = body["metadata"].pop("resourceVersion", None) if "metadata" in body else None
         if version not in (None, found["metadata"]["resourceVersion"]):
             return status(409, "Conflict", "has moved")
-        new = merge_patched(found, body)
+        new = apply_merge_patch(found, body)
         managers = [{"manager": request.query["fieldManager"]}]
         number = str(int(found["metadata"]["resourceVersion"]) + 1)
         new["metadata"] = {
@@ -166,9 +168,11 @@ def test_fields_that_were_handed_over_are_so_whenever_the_server_says_it_was() -
         "managedFields": [{**THEIRS, "time": "2026-02-02T00:00:00Z"}, OURS],
     }
     asked = {"metadata": {"uid": "u", "resourceVersion": "7", "managedFields": [OURS, THEIRS]}}
-    assert has_made(moved, asked, "kyma-lifecycle") is moved
+    assert find_written_object(moved, asked, "kyma-lifecycle") is moved
     assert (
-        has_made(moved, {"metadata": {**asked["metadata"], "managedFields": [OURS]}}, "kyma-lifecycle")
+        find_written_object(
+            moved, {"metadata": {**asked["metadata"], "managedFields": [OURS]}}, "kyma-lifecycle"
+        )
         is None
     )
 
@@ -243,7 +247,7 @@ def test_what_was_lost_is_told_where_the_server_goes_away_meanwhile() -> None:
     looks = [True, False]
     lost = Unreachable("reset")
     with pytest.raises(Unreachable) as told:
-        settled(repeated, look, lost, policy=RetryPolicy(), sleep=lambda _seconds: None)
+        resolve_lost_write(repeated, look, lost, policy=RetryPolicy(), sleep=lambda _seconds: None)
     # It may have been made, so that nobody may take it for one that was not.
     assert told.value is lost
 
@@ -271,10 +275,10 @@ def test_a_server_that_stays_away_is_told_of() -> None:
     ],
 )
 def test_what_an_object_holds(live: Any, wanted: Any, held: bool) -> None:
-    assert holds(live, wanted) is held
+    assert contains_fields(live, wanted) is held
 
 
 def test_a_secrets_text_is_found_encoded() -> None:
     live = {"metadata": {"managedFields": [{"manager": "me"}]}, "data": {"a": "eA=="}}
-    assert has_made(live, {"stringData": {"a": "x"}}, "me") is live
-    assert has_made(live, {"stringData": {"a": "y"}}, "me") is None
+    assert find_written_object(live, {"stringData": {"a": "x"}}, "me") is live
+    assert find_written_object(live, {"stringData": {"a": "y"}}, "me") is None

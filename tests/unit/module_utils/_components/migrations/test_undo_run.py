@@ -33,7 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
     with_secrets,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
@@ -133,7 +133,7 @@ def test_it_is_undone_by_a_later_release_that_does_not_ship_it() -> None:
     assert not result.get("failed")
     assert size(someone) == "10"
     [one] = result["undone"]
-    assert (one["id"], one["state"], one["by"]) == ("logging/grows-volumes", "undone", who())
+    assert (one["id"], one["state"], one["by"]) == ("logging/grows-volumes", "undone", current_user())
     assert [(o["name"], o["state"], o["fields"]) for o in one["objects"]] == [
         ("volume", "restored", ["data.size"])
     ]
@@ -144,7 +144,7 @@ def test_the_record_says_who_and_when_and_again_nothing_changes() -> None:
     first = undone(someone)["undone"][0]
     [run] = runs.read_runs(someone.cluster)
     noted = run["status"]["undone"]["logging/grows-volumes"]
-    assert (noted["state"], noted["by"], noted["at"]) == ("undone", who(), first["at"])
+    assert (noted["state"], noted["by"], noted["at"]) == ("undone", current_user(), first["at"])
     assert noted["objects"] == ["ConfigMap default/volume: as before (data.size)"]
     [told] = someone.run_info()["runs"]
     assert told["undone"] == [
@@ -152,7 +152,7 @@ def test_the_record_says_who_and_when_and_again_nothing_changes() -> None:
             "id": "logging/grows-volumes",
             "state": "undone",
             "at": first["at"],
-            "by": who(),
+            "by": current_user(),
             "objects": noted["objects"],
         }
     ]
@@ -162,8 +162,8 @@ def test_the_record_says_who_and_when_and_again_nothing_changes() -> None:
         again = undone(someone)
     assert not again["changed"]
     assert size(someone) == "30"
-    assert (again["undone"][0]["at"], again["undone"][0]["by"]) == (first["at"], who())
-    assert again["summary"] == [f"logging/grows-volumes: undone by {who()} on {first['at']} already"]
+    assert (again["undone"][0]["at"], again["undone"][0]["by"]) == (first["at"], current_user())
+    assert again["summary"] == [f"logging/grows-volumes: undone by {current_user()} on {first['at']} already"]
 
 
 def test_check_mode_shows_it_and_writes_nothing() -> None:
@@ -350,7 +350,7 @@ def test_it_is_needed_again_and_the_plan_says_who_undid_it_until_it_is_skipped_o
     [migration] = planned["plan"]["migrations"]
     assert migration["verdict"] == "needed"
     assert migration["notes"] == [
-        f"it was undone on {at} by {who()}, so it is needed again; to leave it out, list it in"
+        f"it was undone on {at} by {current_user()}, so it is needed again; to leave it out, list it in"
         " skip_migrations (kyma_skip_migrations)"
     ]
     assert any(migration["notes"][0] in line for line in planned["summary"])
@@ -391,7 +391,7 @@ def test_migration_info_tells_in_which_runs_it_has_written_and_whether_that_is_u
     [first] = run_names(someone)
     assert told(someone) == ([first], "", "", "", "")
     at = undone(someone)["undone"][0]["at"]
-    assert told(someone) == ([first], "undone", at, who(), "")
+    assert told(someone) == ([first], "undone", at, current_user(), "")
     assert someone.deploy()["state"] == "succeeded"
     second = run_names(someone)[1]
     assert told(someone) == ([second, first], "", "", "", "")
@@ -607,7 +607,7 @@ def test_it_is_killed_between_undoing_and_noting_and_done_again() -> None:
     cluster._test.faults.clear()
     again = undone(someone)
     assert (again["changed"], again["undone"][0]["state"]) == (False, "undone")
-    assert runs.read_runs(cluster)[0]["status"]["undone"]["logging/grows-volumes"]["by"] == who()
+    assert runs.read_runs(cluster)[0]["status"]["undone"]["logging/grows-volumes"]["by"] == current_user()
 
 
 def test_what_runs_outside_of_a_run_is_kept_beside_the_newest_one() -> None:
@@ -651,7 +651,7 @@ def test_a_held_cluster_is_left_alone() -> None:
 def test_a_deployment_that_is_at_work_is_left_alone() -> None:
     someone = migrated()
     [run] = runs.read_runs(someone.cluster)
-    runs.note(someone.cluster, run["metadata"]["name"], {"state": "running"})
+    runs.update_run_status(someone.cluster, run["metadata"]["name"], {"state": "running"})
     refused = undone(someone)
     assert refused["failed"]
     assert "has not ended: let it end first" in refused["msg"]

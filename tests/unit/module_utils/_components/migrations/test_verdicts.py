@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import differences
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import input_differences
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration as migration_task
@@ -335,14 +335,14 @@ def test_a_kept_plan_is_held_to_verdicts_and_to_evidence_of_what_is_needed() -> 
     someone = with_volume(GrowsVolumes, counting)
     someone.options["plan_out"] = "plan.json"
     before = someone.plan()["saw"]
-    assert differences(before, someone.plan()["saw"]) == []
+    assert input_differences(before, someone.plan()["saw"]) == []
     edit(someone.cluster, size="20")
-    [told] = differences(before, someone.plan()["saw"])
+    [told] = input_differences(before, someone.plan()["saw"])
     assert told.startswith(
         "migration logging/grows-volumes evidence: the plan has the volume has 10, and now"
     )
     edit(someone.cluster, size="30")
-    found = differences(before, someone.plan()["saw"])
+    found = input_differences(before, someone.plan()["saw"])
     assert "migration logging/grows-volumes verdict: the plan has needed, and now it is not_needed" in found
 
 

@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import cancellation as stopping
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
@@ -91,7 +91,7 @@ def named(name: str, **metadata: Any) -> Object:
 def deletions(someone: Deployer) -> list[str]:
     """What was deleted, in this order, without the collection's own records."""
     refs = [one.ref for one in memory(someone).requests if one.verb == "delete" and one.writes and one.ref]
-    return [str(ref) for ref in refs if ref.kind not in BOOKKEEPING and ref.name != NAMESPACE]
+    return [str(ref) for ref in refs if ref.kind not in BOOKKEEPING and ref.name != LIFECYCLE_NAMESPACE]
 
 
 def everything(cluster: MemoryCluster) -> set[Ref]:
@@ -333,7 +333,7 @@ def test_a_component_may_be_called_as_our_own_records_are_and_is_deleted_alone()
     someone.deploy()
     assert not someone.delete("records").get("failed")
     assert deletions(someone) == ["ConfigMap kyma-system/records"]
-    assert someone.cluster.get("v1", "Namespace", NAMESPACE)
+    assert someone.cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE)
     assert read_lease(someone.cluster).epoch
 
 
@@ -518,7 +518,7 @@ def test_a_deadline_ends_a_deletion() -> None:
 
 
 def test_somebody_at_another_terminal_ends_a_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopping, "SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(stopping, "POLL_SECONDS", 0.0)
     someone = installed(grace=0.2)
     stuck(someone, "Deployment", "monitoring")
 

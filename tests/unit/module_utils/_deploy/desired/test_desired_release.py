@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import complete
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
+    desired_release,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.order import by_rank
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,
@@ -51,7 +53,7 @@ def test_the_releases_own_crds_tell_the_scope_of_what_is_not_served_yet() -> Non
     crd = obj("CustomResourceDefinition", "widgets.x.io", api_version="apiextensions.k8s.io/v1")
     crd["spec"] = {"group": "x.io", "scope": "Namespaced", "names": {"kind": "Widget"}}
     widget = obj("Widget", "w", api_version="x.io/v1")
-    desired = desired_of(release(a=[widget, crd]), served)
+    desired = desired_release(release(a=[widget, crd]), served)
     assert desired.components["a"].objects[0]["metadata"]["namespace"] == "a-ns"
 
 
@@ -69,7 +71,7 @@ def test_what_others_own_is_left_out() -> None:
     scaler = obj("HorizontalPodAutoscaler", "h", api_version="autoscaling/v2")
     scaler["spec"] = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}}
     scaled = obj("Deployment", "d", api_version="apps/v1", spec={"replicas": 3, "x": 1}, status={"y": 1})
-    done = desired_of(release(a=[scaler, scaled]), served).components["a"].objects[1]
+    done = desired_release(release(a=[scaler, scaled]), served).components["a"].objects[1]
     assert done["spec"] == {"x": 1}
     assert "status" not in done
 
@@ -77,7 +79,7 @@ def test_what_others_own_is_left_out() -> None:
 def test_the_foundation_has_all_namespaces_with_what_a_component_says_of_its_own() -> None:
     brought = obj("Namespace", "a-ns")
     brought["metadata"]["labels"] = {"istio-injection": "enabled"}
-    desired = desired_of(release(a=[brought, obj("Namespace", "other")], b=[]), served)
+    desired = desired_release(release(a=[brought, obj("Namespace", "other")], b=[]), served)
     found = desired.components[FOUNDATION].objects
     assert [(o["metadata"]["name"], o["metadata"].get("labels")) for o in found] == [
         ("a-ns", {"istio-injection": "enabled"}),
@@ -93,7 +95,7 @@ def test_odd_manifests_are_the_servers_to_judge() -> None:
     assert complete(obj("Secret", "s", stringData=["x"]), "ns", served)["stringData"] == ["x"]
     scaler = obj("HorizontalPodAutoscaler", "h", api_version="autoscaling/v2")
     crd = obj("CustomResourceDefinition", "c", api_version="apiextensions.k8s.io/v1")
-    assert len(desired_of(release(a=[scaler, crd]), served).components["a"].objects) == 2
+    assert len(desired_release(release(a=[scaler, crd]), served).components["a"].objects) == 2
 
 
 def test_an_autoscaler_scales_what_it_targets_and_not_its_namesake() -> None:
@@ -101,14 +103,16 @@ def test_an_autoscaler_scales_what_it_targets_and_not_its_namesake() -> None:
     scaler["spec"] = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}}
     here = obj("Deployment", "d", api_version="apps/v1", spec={"replicas": 3})
     there = obj("Deployment", "d", "other", api_version="apps/v1", spec={"replicas": 3})
-    objects = desired_of(release(a=[scaler, here, there]), served).components["a"].objects
+    objects = desired_release(release(a=[scaler, here, there]), served).components["a"].objects
     assert [o["spec"].get("replicas") for o in objects[1:]] == [3, None]
 
 
 def test_an_object_that_two_components_claim_is_a_problem() -> None:
-    desired = desired_of(release(a=[obj("ConfigMap", "x", "ns")], b=[obj("ConfigMap", "x", "ns")]), served)
+    desired = desired_release(
+        release(a=[obj("ConfigMap", "x", "ns")], b=[obj("ConfigMap", "x", "ns")]), served
+    )
     assert desired.problems == ("ConfigMap ns/x is part of both a and b: leave it out of one of them",)
-    twice = desired_of(release(a=[obj("ConfigMap", "x"), obj("ConfigMap", "x")]), served)
+    twice = desired_release(release(a=[obj("ConfigMap", "x"), obj("ConfigMap", "x")]), served)
     assert "stands twice in a" in twice.problems[0]
 
 
@@ -119,23 +123,23 @@ def labelled(label: str) -> Object:
 
 
 def test_a_namespace_that_two_components_describe_differently_is_a_problem() -> None:
-    desired = desired_of(release(a=[labelled("a")], b=[labelled("b")]), served)
+    desired = desired_release(release(a=[labelled("a")], b=[labelled("b")]), served)
     assert desired.problems == ("Namespace a-ns is part of both a and b: leave it out of one of them",)
-    twice = desired_of(release(a=[labelled("a"), labelled("b")]), served)
+    twice = desired_release(release(a=[labelled("a"), labelled("b")]), served)
     assert twice.problems == ("Namespace a-ns stands twice in a: leave one of them out",)
-    assert not desired_of(release(a=[labelled("a")], b=[labelled("a")]), served).problems
+    assert not desired_release(release(a=[labelled("a")], b=[labelled("a")]), served).problems
 
 
 def test_a_definition_that_stands_among_the_crds_twice_counts_once_if_it_is_the_same() -> None:
     crd = obj("CustomResourceDefinition", "widgets.x.io", api_version="apiextensions.k8s.io/v1")
     other = {**crd, "spec": {"scope": "Cluster"}}
-    same = desired_of(replace(release(a=[]), crds=Content((crd, dict(crd)))), served)
+    same = desired_release(replace(release(a=[]), crds=Content((crd, dict(crd)))), served)
     assert not same.problems
     assert [o["kind"] for o in same.components[FOUNDATION].objects] == [
         "Namespace",
         "CustomResourceDefinition",
     ]
-    different = desired_of(replace(release(a=[]), crds=Content((crd, other))), served)
+    different = desired_release(replace(release(a=[]), crds=Content((crd, other))), served)
     assert different.problems == (
         "CustomResourceDefinition widgets.x.io stands twice among the release's CRDs, not alike:"
         " leave one of them out",

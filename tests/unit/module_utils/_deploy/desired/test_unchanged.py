@@ -16,8 +16,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import (
-    kept_of,
     sources_of,
+    unchanged_components,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
@@ -307,7 +307,7 @@ def test_nothing_is_kept_without_the_foundation_or_of_what_was_not_completed() -
     assert sources_of({"a": replace(done, digest=""), FOUNDATION: base}) == {FOUNDATION: "s"}
     assert sources_of({"a": replace(done, source=""), FOUNDATION: base}) == {FOUNDATION: "s"}
     nothing_known = replace(release("2.9", {}), crds=Content(()))
-    assert kept_of(nothing_known, {}, {}) == {}
+    assert unchanged_components(nothing_known, {}, {}) == {}
 
 
 TURNS = itertools.count(1)
@@ -321,7 +321,8 @@ def rendering(someone: Deployer, make: Callable[[str], Release]) -> Deployer:
         if task == "plan":
             now = make(f"v{next(TURNS)}")
             content = {
-                name: replace(one, source=source.content[name].source) for name, one in now.content.items()
+                name: replace(one, source=source.content[name].source_hash)
+                for name, one in now.content.items()
             }
             someone.materials.given = replace(now, digest=source.digest, content=content)
 

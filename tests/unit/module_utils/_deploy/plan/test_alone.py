@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.alone import (
-    alone_problems,
-    alone_warnings,
+    partial_deployment_problems,
+    partial_deployment_warnings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
@@ -68,7 +68,7 @@ def data(someone: Deployer, name: str) -> Any:
 
 def blockers(alone: list[str], **deployed: str) -> list[str]:
     inventories = {name: Inventory(name, digest=digest) for name, digest in deployed.items()}
-    return alone_problems(kyma().components, alone, inventories)
+    return partial_deployment_problems(kyma().components, alone, inventories)
 
 
 def test_unknown_names_are_refused_with_those_that_are_near() -> None:
@@ -104,8 +104,8 @@ def test_what_they_need_must_be_there() -> None:
 
 
 def test_only_another_version_is_warned_of() -> None:
-    assert alone_warnings(["logging"], "2.9", "2.9.0") == ()
-    [told] = alone_warnings(["logging"], "2.9", "2.10")
+    assert partial_deployment_warnings(["logging"], "2.9", "2.9.0") == ()
+    [told] = partial_deployment_warnings(["logging"], "2.9", "2.10")
     assert "downgrade of them" in told
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
-    differences,
+    deviations,
     differences_of_later_hop,
-    unforeseen,
+    input_differences,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -55,10 +55,10 @@ def upgrade(someone: Deployer, **more: Any) -> Deployer:
 
 def test_nothing_changed_is_nothing_to_tell() -> None:
     someone = deployed()
-    assert differences(saw(someone), saw(someone)) == []
-    assert differences(saw(upgrade(someone)), saw(upgrade(someone))) == []
+    assert input_differences(saw(someone), saw(someone)) == []
+    assert input_differences(saw(upgrade(someone)), saw(upgrade(someone))) == []
     nobody_yet = somebody()
-    assert differences(saw(nobody_yet), saw(nobody_yet)) == []
+    assert input_differences(saw(nobody_yet), saw(nobody_yet)) == []
 
 
 def test_only_a_plan_that_is_kept_tells_what_it_saw() -> None:
@@ -68,7 +68,7 @@ def test_only_a_plan_that_is_kept_tells_what_it_saw() -> None:
 
 def test_another_release_or_another_rendering() -> None:
     someone = deployed()
-    told = differences(saw(upgrade(someone)), saw(somebody("2.10", "trace", cluster=someone.cluster)))
+    told = input_differences(saw(upgrade(someone)), saw(somebody("2.10", "trace", cluster=someone.cluster)))
     assert "the release, its values, or the tools that render it are others" in told
     assert "component logging content is not what it was" in told
 
@@ -77,7 +77,7 @@ def test_somebody_has_deployed_meanwhile() -> None:
     someone = deployed()
     before = saw(upgrade(someone))
     upgrade(someone).deploy()
-    told = differences(before, saw(upgrade(someone)))
+    told = input_differences(before, saw(upgrade(someone)))
     assert "somebody has deployed to the cluster since" in told
     assert "component logging action: the plan has upgrade, and now it is unchanged" in told
 
@@ -91,7 +91,7 @@ def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> No
         assert "the auditors are here" in refused["msg"]
         assert "the auditors are here" in someone.carry_out(planned)["msg"]
         someone.task(run.DEFINITION, state="released")
-        assert differences(planned["saw"], saw(someone)) == []
+        assert input_differences(planned["saw"], saw(someone)) == []
         assert someone.carry_out(planned)["state"] == "succeeded"
 
 
@@ -99,14 +99,14 @@ def test_an_object_that_would_change_otherwise() -> None:
     someone = deployed()
     before = saw(upgrade(someone))
     edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
-    [told] = differences(before, saw(upgrade(someone)))
+    [told] = input_differences(before, saw(upgrade(someone)))
     assert told.startswith(
         "component logging object ConfigMap kyma-system/settings: the plan has change data.level ["
     )
     edit(someone, "ConfigMap", "settings", {"data": {"more": "x"}})
     edited = saw(upgrade(someone))
     edit(someone, "ConfigMap", "settings", {"data": {"level": "info"}})
-    assert differences(edited, saw(upgrade(someone)))
+    assert input_differences(edited, saw(upgrade(someone)))
 
 
 def test_what_only_controllers_write_does_not_matter() -> None:
@@ -120,19 +120,19 @@ def test_what_only_controllers_write_does_not_matter() -> None:
         {"status": {"observedGeneration": 7}},
         subresource="status",
     )
-    assert differences(before, saw(upgrade(someone))) == []
+    assert input_differences(before, saw(upgrade(someone))) == []
 
 
 def test_other_options() -> None:
     someone = deployed()
-    told = differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
+    told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
     assert told == ["force_conflicts (kyma_force_conflicts) is not what the plan was made with"]
-    told = differences(saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY})))
+    told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY})))
     assert told == ["migration_variables (kyma_migration_variables) is not what the plan was made with"]
 
 
 def test_another_cluster() -> None:
-    told = differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
+    told = input_differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
     assert "this is not the cluster that the plan was made for" in told
 
 
@@ -146,8 +146,8 @@ def on_the_way(someone: Deployer, *, last: str = "trace", between: str = "debug"
 def test_a_way_is_bound_to_every_release_on_it() -> None:
     someone = deployed()
     before = saw(on_the_way(someone))
-    assert differences(before, saw(on_the_way(someone))) == []
-    assert differences(before, saw(on_the_way(someone, last="error"))) == [
+    assert input_differences(before, saw(on_the_way(someone))) == []
+    assert input_differences(before, saw(on_the_way(someone, last="error"))) == [
         "hop to 2.11: the release, its values, or the tools that render it are others"
     ]
 
@@ -160,7 +160,7 @@ def test_a_later_hop_is_bound_to_its_release_and_options_and_not_to_its_objects(
     edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
     turn = somebody("2.11", "trace", cluster=someone.cluster)
     assert differences_of_later_hop(before, saw(turn) | code, "2.11") == []
-    assert unforeseen(before, turn.plan()["plan"]) == []
+    assert deviations(before, turn.plan()["plan"]) == []
     other = somebody("2.11", "error", cluster=someone.cluster, force_conflicts=True)
     told = differences_of_later_hop(before, saw(other) | {"migration code": "another"}, "2.11")
     assert sorted(told) == [
@@ -176,7 +176,7 @@ def test_what_a_later_hop_does_otherwise_than_foretold_is_told() -> None:
     upgrade(someone).deploy()
     somebody("2.11", "trace", cluster=someone.cluster, components=["logging"]).deploy()
     plan = somebody("2.11", "trace", cluster=someone.cluster).plan()["plan"]
-    [told] = unforeseen(before, plan)
+    [told] = deviations(before, plan)
     assert told == "component logging: the plan has upgrade, and now it is unchanged"
 
 
@@ -190,6 +190,6 @@ def test_no_secret_is_in_it() -> None:
 
 
 def test_of_many_differences_the_first_are_told() -> None:
-    told = differences({str(number): number for number in range(30)}, {})
+    told = input_differences({str(number): number for number in range(30)}, {})
     assert len(told) == 11
     assert told[-1] == "and 20 more"

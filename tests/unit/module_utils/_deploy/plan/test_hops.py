@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.hops import way_to
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.hops import find_hops
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -47,7 +47,7 @@ class Stop:
 
 def way(wanted: str, at_hand: str, version: str, target: str = "") -> str | None:
     stops = [Stop(one) for one in at_hand.split()]
-    found = way_to(Stop(wanted), stops, version, target or version)
+    found = find_hops(Stop(wanted), stops, version, target or version)
     return None if found is None else " ".join(stop.version for stop in found)
 
 
@@ -81,7 +81,7 @@ def test_the_way(wanted: str, at_hand: str, version: str, target: str, expected:
 
 def test_what_a_release_says_it_may_follow_makes_the_way() -> None:
     stops = [Stop("2.10"), Stop("2.11", ("2.9",))]
-    found = way_to(Stop("2.12"), stops, "2.9", "2.9")
+    found = find_hops(Stop("2.12"), stops, "2.9", "2.9")
     assert found
     assert [stop.version for stop in found] == ["2.11", "2.12"]
 

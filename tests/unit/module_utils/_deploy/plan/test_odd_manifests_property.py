@@ -10,8 +10,10 @@ import json
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import desired_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
+    desired_release,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import ManifestCollection
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -19,8 +21,8 @@ from tests.support.driver import config_map, crd, deployer, release
 from tests.support.odd_manifests import ODD, made, odd_manifests
 
 
-def read(text: str, file: str) -> Collected:
-    collected = Collected()
+def read(text: str, file: str) -> ManifestCollection:
+    collected = ManifestCollection()
     collected.add_text(text, file)
     return collected
 
@@ -59,5 +61,5 @@ def test_only_errors_in_words_come_of_odd_manifests(
 def test_what_is_the_servers_to_refuse_is_left_to_it(odd: Object) -> None:
     given_release = release("2.9", {"a": [config_map("a"), odd]})
     assert "secret" not in json.dumps(deployer(given_release).plan().get("diff", ""))
-    completed = desired_of(given_release, lambda _api_version, _kind: True).components["a"].objects[1]
+    completed = desired_release(given_release, lambda _api_version, _kind: True).components["a"].objects[1]
     assert {key: completed.get(key) for key in odd} == odd

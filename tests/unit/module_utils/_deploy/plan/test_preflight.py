@@ -15,7 +15,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold, hold_from, moment
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import (
+    Hold,
+    hold_from,
+    parse_time,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -364,10 +368,10 @@ def test_an_end_that_is_none_is_refused(until: str) -> None:
 
 
 def test_a_hold_ends_with_its_time() -> None:
-    assert Hold(until="2026-11-21T12:00:01Z").in_force(NOW)
-    assert not Hold(until="2026-11-21T12:00:00Z").in_force(NOW)
-    assert Hold(until="when I am back").in_force(NOW)
-    assert moment("2026-11-21") == datetime(2026, 11, 21, tzinfo=UTC)
+    assert Hold(until="2026-11-21T12:00:01Z").is_in_force(NOW)
+    assert not Hold(until="2026-11-21T12:00:00Z").is_in_force(NOW)
+    assert Hold(until="when I am back").is_in_force(NOW)
+    assert parse_time("2026-11-21") == datetime(2026, 11, 21, tzinfo=UTC)
 
 
 def test_what_a_person_has_written_with_kubectl_is_a_hold() -> None:

@@ -23,15 +23,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import end_cancelled
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import give_back
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import release_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    RUNS_KEPT,
+    MAX_RUNS,
     create_run,
-    note,
+    update_run_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -491,7 +491,7 @@ def test_a_run_that_never_came_to_its_last_stage_is_no_success() -> None:
 def test_nor_is_one_whose_migration_was_killed() -> None:
     someone = deployer(kyma(), *every_phase(Ledger()))
     name = worked_on(someone)
-    note(someone.cluster, name, {"migrations": {"global/post-step": {"state": "running"}}})
+    update_run_status(someone.cluster, name, {"migrations": {"global/post-step": {"state": "running"}}})
     ended = someone.task(run.DEFINITION, state="finished", run=name)
     assert ended["failures"] == ["migration global/post-step: its process ended in the middle of it"]
     assert someone.installation().version == ""
@@ -500,7 +500,9 @@ def test_nor_is_one_whose_migration_was_killed() -> None:
 def test_nor_is_one_whose_definitions_stay_wide() -> None:
     someone = deployer(kyma())
     name = worked_on(someone)
-    note(someone.cluster, name, {"components": {"foundation": {"wide": ["gateways.example.com"]}}})
+    update_run_status(
+        someone.cluster, name, {"components": {"foundation": {"wide": ["gateways.example.com"]}}}
+    )
     ended = someone.task(run.DEFINITION, state="finished", run=name)
     told = "component foundation: its definitions still have versions that the release has no more"
     assert ended["failures"] == [told]
@@ -514,7 +516,7 @@ def test_one_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> Non
     memory(someone).fail_when(lambda one: one.writes and one.ref.kind == kind, Unreachable("killed"), times=1)
     assert someone.task(run.DEFINITION, state="finished", run=name)["failed"]
     # As if it had expired.
-    give_back(someone.cluster, someone.record())
+    release_lease(someone.cluster, someone.record())
     assert someone.deploy()["state"] == "succeeded"
     assert someone.installation().version == "2.9"
     assert "running" not in [one["state"] for one in someone.run_info()["runs"]]
@@ -524,7 +526,7 @@ def test_one_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> Non
 def test_one_that_was_cut_off_is_ended_though_the_next_was_cut_off_while_it_began(written: int) -> None:
     someone = deployer(kyma())
     first = worked_on(someone, 1)
-    give_back(someone.cluster, someone.record())
+    release_lease(someone.cluster, someone.record())
     planned = someone.plan()["plan"]
     writes = []
 
@@ -537,7 +539,9 @@ def test_one_that_was_cut_off_is_ended_though_the_next_was_cut_off_while_it_bega
     assert someone.task(run.DEFINITION, state="started", plan=planned)["failed"]
     memory(someone)._test.faults.clear()
     # As if it had expired.
-    someone.cluster.delete(lease.API_VERSION, lease.KIND, lease.NAME, lease.NAMESPACE)
+    someone.cluster.delete(
+        lease.LEASE_API_VERSION, lease.LEASE_OBJECT_KIND, lease.LEASE_NAME, lease.LIFECYCLE_NAMESPACE
+    )
     assert someone.installation().last_run != first
     assert someone.deploy()["state"] == "succeeded"
     states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
@@ -548,7 +552,7 @@ def test_one_that_was_cut_off_is_ended_though_the_next_was_cut_off_while_it_bega
 def test_one_that_was_cut_off_is_ended_though_the_record_of_the_installation_is_gone() -> None:
     someone = deployer(kyma())
     first = worked_on(someone, 1)
-    give_back(someone.cluster, someone.record())
+    release_lease(someone.cluster, someone.record())
     someone.cluster.delete(API_VERSION, "Installation", "kyma")
     ended = someone.deploy()
     states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
@@ -904,34 +908,34 @@ def test_who_is_slower_by_a_blink_leaves_no_record() -> None:
 def test_the_history_stays_bounded() -> None:
     someone = deployer(release("2.9", {"logging": [config_map("a")]}))
     someone.deploy()
-    for number in range(1, RUNS_KEPT + 4):
+    for number in range(1, MAX_RUNS + 4):
         ended_run(someone, f"old-{number}")
     someone.materials.given = release("2.10", {"logging": [config_map("a")]})
     someone.deploy()
     kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
-    old = [f"old-{number}" for number in range(RUNS_KEPT + 3, 4, -1)]
+    old = [f"old-{number}" for number in range(MAX_RUNS + 3, 4, -1)]
     assert kept == [someone.installation().last_run, *old]
-    assert len(kept) == RUNS_KEPT
+    assert len(kept) == MAX_RUNS
     assert len(someone.run_info(limit=3)["runs"]) == 3
 
 
 def ended_run(someone: Deployer, name: str, started: str = "2026-01-01T00:00:00Z") -> None:
     create_run(someone.cluster, name, {"startedAt": started})
-    note(someone.cluster, name, {"state": "failed"})
+    update_run_status(someone.cluster, name, {"state": "failed"})
 
 
 @pytest.mark.usefixtures("slow_clock")
 def test_runs_are_as_old_as_the_server_says_whatever_the_clocks_of_their_hosts_said() -> None:
     someone = deployer(kyma())
     someone.deploy()
-    for number in range(RUNS_KEPT):
+    for number in range(MAX_RUNS):
         ended_run(someone, f"by-a-host-ahead-{number:02}", started="2099-01-01T00:00:00Z")
     someone.materials.given = kyma("2.10")
     ended = someone.deploy()
     assert ended["state"] == "succeeded"
     kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
-    assert kept[:2] == [ended["run"], f"by-a-host-ahead-{RUNS_KEPT - 1:02}"]
-    assert len(kept) == RUNS_KEPT
+    assert kept[:2] == [ended["run"], f"by-a-host-ahead-{MAX_RUNS - 1:02}"]
+    assert len(kept) == MAX_RUNS
 
 
 def test_a_run_never_forgets_itself_even_if_the_server_takes_it_for_the_oldest(
@@ -939,16 +943,16 @@ def test_a_run_never_forgets_itself_even_if_the_server_takes_it_for_the_oldest(
 ) -> None:
     someone = deployer(kyma())
     cancelled = worked_on(someone, 0)
-    end_cancelled(someone.cluster, cancelled, "the deadline")
+    end_cancelled_run(someone.cluster, cancelled, "the deadline")
     someone.task(run.DEFINITION, state="finished", run=cancelled)
-    for number in range(RUNS_KEPT):
+    for number in range(MAX_RUNS):
         ended_run(someone, f"other-{number}")
     # By another server, whose clock is behind.
     slow_clock(monkeypatch)
     ended = someone.deploy()
     assert ended["state"] == "succeeded"
     assert someone.record()["status"]["state"] == "succeeded"
-    assert len(someone.run_info(limit=100)["runs"]) == RUNS_KEPT + 1
+    assert len(someone.run_info(limit=100)["runs"]) == MAX_RUNS + 1
 
 
 @pytest.mark.usefixtures("slow_clock")
@@ -956,22 +960,22 @@ def test_the_record_of_a_run_that_has_not_ended_is_never_forgotten() -> None:
     someone = deployer(kyma())
     someone.deploy()
     create_run(someone.cluster, "open", {"startedAt": "2026-01-01T00:00:00Z"})
-    for number in range(RUNS_KEPT):
+    for number in range(MAX_RUNS):
         ended_run(someone, f"other-{number}")
     someone.materials.given = kyma("2.10")
     someone.deploy()
     kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
-    assert (kept[-1], len(kept)) == ("open", RUNS_KEPT + 1)
+    assert (kept[-1], len(kept)) == ("open", MAX_RUNS + 1)
 
 
 def test_the_history_stays_bounded_where_every_run_is_cancelled() -> None:
     someone = deployer(kyma())
-    for _time in range(RUNS_KEPT + 3):
+    for _time in range(MAX_RUNS + 3):
         name = worked_on(someone, 0)
-        end_cancelled(someone.cluster, name, "the deadline")
+        end_cancelled_run(someone.cluster, name, "the deadline")
         someone.task(run.DEFINITION, state="finished", run=name)
     # The last one was not followed by another one yet.
-    assert len(someone.run_info(limit=100)["runs"]) <= RUNS_KEPT + 1
+    assert len(someone.run_info(limit=100)["runs"]) <= MAX_RUNS + 1
 
 
 def test_a_run_that_nobody_knows_is_told_in_a_sentence() -> None:

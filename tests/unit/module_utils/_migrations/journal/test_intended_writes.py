@@ -10,12 +10,12 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     PatchRefused,
-    json_patched,
-    merge_patched,
+    apply_json_patch,
+    apply_merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.intended_writes import (
     as_merge_patch,
-    bound_to,
+    with_preconditions,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,7 +51,7 @@ def test_they_come_to_the_same(spec: dict[str, Any], patch: list[dict[str, Any]]
     before = _object(spec)
     merge = as_merge_patch(patch, before)
     try:
-        after = json_patched(before, patch)
+        after = apply_json_patch(before, patch)
     except PatchRefused:
         # The server is asked, and says why.
         assert merge is None
@@ -59,14 +59,14 @@ def test_they_come_to_the_same(spec: dict[str, Any], patch: list[dict[str, Any]]
     if merge is None:
         assert after == before
         return
-    assert merge_patched(before, merge) == after
+    assert apply_merge_patch(before, merge) == after
     # What was done once is the same when it is done twice.
-    assert merge_patched(after, merge) == after
+    assert apply_merge_patch(after, merge) == after
 
 
 def test_it_holds_for_the_object_as_it_was_seen() -> None:
     before = _object({"lines": ["x"]})
     patch = as_merge_patch([{"op": "add", "path": "/spec/lines/-", "value": "y"}], before)
     assert patch == {"spec": {"lines": ["x", "y"]}}
-    assert bound_to(patch, before) == {"metadata": {"resourceVersion": "7"}, **patch}
+    assert with_preconditions(patch, before) == {"metadata": {"resourceVersion": "7"}, **patch}
     assert as_merge_patch([{"op": "add", "path": "/spec/x", "value": 1}], None) is None

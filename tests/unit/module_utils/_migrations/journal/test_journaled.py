@@ -8,14 +8,18 @@ from __future__ import annotations
 import threading
 import time
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run, undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
+    check_migrations,
+    run_migrations,
+    run_own_undo,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     Journal,
     JournalEntry,
     JournalInMemory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import (
-    undo as undo_entries,
+    undo_writes as undo_entries,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
@@ -30,11 +34,11 @@ from tests.support.migrations import Told, config_map, migration, setting
 def test_a_run_is_journaled_with_its_migration_and_can_be_undone() -> None:
     cluster, journal = MemoryCluster(), JournalInMemory()
     one = migration("one", irreversible="No way back.", irreversible_kinds=["Secret"])
-    [outcome] = run([one], setting(cluster, journal=journal))
+    [outcome] = run_migrations([one], setting(cluster, journal=journal))
     assert (outcome.state, outcome.requests) == ("done", 3)
     [entry] = journal.entries
     assert (entry.migration, entry.verb, str(entry.ref)) == ("logging/one", "apply", "ConfigMap default/one")
-    assert (entry.before, entry.settled, entry.irreversible) == (None, True, "")
+    assert (entry.before, entry.is_settled, entry.irreversible) == (None, True, "")
     assert entry.after
     assert entry.after["metadata"]["uid"]
     [undone] = undo_entries(cluster, journal.entries).objects
@@ -44,24 +48,24 @@ def test_a_run_is_journaled_with_its_migration_and_can_be_undone() -> None:
 
 def test_a_check_is_not_journaled() -> None:
     journal = JournalInMemory()
-    check([migration("one")], setting(journal=journal))
+    check_migrations([migration("one")], setting(journal=journal))
     assert journal.entries == []
 
 
 def test_what_was_given_up_while_it_journaled_does_not_write_any_more() -> None:
     class Slow(Journal):
-        def intend(self, entry: JournalEntry) -> JournalEntry:
+        def record_intent(self, entry: JournalEntry) -> JournalEntry:
             reached.set()
             go_on.wait(10)
             return entry
 
-        def settle(self, entry: JournalEntry) -> None: ...
+        def record_result(self, entry: JournalEntry) -> None: ...
 
-        def withdraw(self, entry: JournalEntry) -> None: ...
+        def discard_intent(self, entry: JournalEntry) -> None: ...
 
     reached, go_on = threading.Event(), threading.Event()
     cluster = MemoryCluster()
-    [outcome] = run([migration("one", timeout=0.3)], setting(cluster, journal=Slow()))
+    [outcome] = run_migrations([migration("one", timeout=0.3)], setting(cluster, journal=Slow()))
     assert outcome.state == "timeout"
     assert reached.is_set()
     go_on.set()
@@ -75,7 +79,7 @@ def test_the_volume_of_loki_is_refused_by_name_and_its_class_goes_back() -> None
     allowed = {"kyma_allow_storageclass_change": "true"}
     release = component(stateful_set("30Gi"))
     setup = setting(cluster, journal=journal, components=release, variables=allowed, rehearsal=True)
-    [outcome] = run([GrowLokiVolume], setup)
+    [outcome] = run_migrations([GrowLokiVolume], setup)
     assert outcome.state == "done"
     told = {str(one.ref): one for one in undo_entries(cluster, journal.entries).objects}
     volume = told[f"PersistentVolumeClaim kyma-system/{CLAIM}"]
@@ -95,7 +99,7 @@ def test_their_own_undo_is_called_the_last_first_with_a_cluster_that_may_write()
 
     called: list[str] = []
     cluster, told = MemoryCluster(), Told()
-    outcomes = undo([own("first"), own("second")], setting(cluster, told))
+    outcomes = run_own_undo([own("first"), own("second")], setting(cluster, told))
     assert called == ["second", "first"]
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
     assert cluster.get("v1", "ConfigMap", "first-undone", "default")
@@ -108,7 +112,7 @@ def test_an_undo_that_fails_or_hangs_is_told() -> None:
     def hangs(_self: object, ctx: Context) -> None:
         ctx.sleep(60)
 
-    failed, hung = undo(
+    failed, hung = run_own_undo(
         [migration("hangs", undo=hangs, timeout=0.2), migration("fails", undo=fails)], setting()
     )
     assert (failed.state, failed.fatal) == ("failed", True)

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.fie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.restoration import (
-    back_by_field,
+    revert_fields,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,7 +73,7 @@ def parts_of(field: Any) -> list[Any]:
 @settings(max_examples=200, deadline=None)
 @given(objects, objects)
 def test_what_nobody_has_touched_since_is_as_before(before: Object, after: Object) -> None:
-    back = back_by_field(before, after, after, SHAPES, force=False)
+    back = revert_fields(before, after, after, SHAPES, force=False)
     assert filled(back.content) == filled(before)
     assert back.kept == ()
 
@@ -82,7 +82,7 @@ def test_what_nobody_has_touched_since_is_as_before(before: Object, after: Objec
 @given(objects, objects, objects)
 def test_what_the_write_did_not_change_stays_as_it_is(before: Object, after: Object, now: Object) -> None:
     then, wrote, live = filled(before), filled(after), filled(now)
-    back = filled(back_by_field(before, after, now, SHAPES, force=False).content)
+    back = filled(revert_fields(before, after, now, SHAPES, force=False).content)
     for field in {**live, **back}:
         if live.get(field) == back.get(field):
             continue
@@ -94,8 +94,8 @@ def test_what_the_write_did_not_change_stays_as_it_is(before: Object, after: Obj
 @settings(max_examples=200, deadline=None)
 @given(objects, objects, objects)
 def test_again_nothing_changes(before: Object, after: Object, now: Object) -> None:
-    first = back_by_field(before, after, now, SHAPES, force=False)
-    again = back_by_field(before, after, first.content, SHAPES, force=False)
+    first = revert_fields(before, after, now, SHAPES, force=False)
+    again = revert_fields(before, after, first.content, SHAPES, force=False)
     assert again.content == first.content
     assert again.kept == first.kept
 
@@ -104,7 +104,7 @@ def test_again_nothing_changes(before: Object, after: Object, now: Object) -> No
 @given(objects, objects, objects)
 def test_by_force_all_that_the_write_changed_is_as_before(before: Object, after: Object, now: Object) -> None:
     then, wrote = filled(before), filled(after)
-    back = filled(back_by_field(before, after, now, SHAPES, force=True).content)
+    back = filled(revert_fields(before, after, now, SHAPES, force=True).content)
     for field in {**then, **wrote}:
         if then.get(field) != wrote.get(field):
             # An item that somebody has removed stays removed.

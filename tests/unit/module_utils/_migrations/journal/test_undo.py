@@ -32,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     UndoneObject,
 )
@@ -68,7 +68,7 @@ class Scene:
         return found.get("data")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
-        return list(undo(self.live, self.journal.entries, force=force, sleep=lambda _s: None).objects)
+        return list(undo_writes(self.live, self.journal.entries, force=force, sleep=lambda _s: None).objects)
 
     def undo_one(self, *, force: bool = False) -> UndoneObject:
         [one] = self.undo(force=force)
@@ -116,10 +116,10 @@ def test_whatever_was_written_all_is_as_before_and_again_nothing_changes(write: 
     scene = Scene(config_map("a", x="1", y="2"))
     before = [bare(scene.config_map(name)) for name in ("a", "b")]
     WRITES[write](scene.migrating)
-    report = undo(scene.live, scene.journal.entries)
+    report = undo_writes(scene.live, scene.journal.entries)
     assert report.complete
     assert [bare(scene.config_map(name)) for name in ("a", "b")] == before
-    again = undo(scene.live, scene.journal.entries)
+    again = undo_writes(scene.live, scene.journal.entries)
     assert (again.changed, again.complete) == (False, True)
 
 
@@ -145,7 +145,7 @@ def test_killed_at_each_call_before_or_after_its_effect_it_can_still_be_undone(
         live = MemoryCluster()
         live.__dict__.update(scene.live.__dict__)
         scene.live._test.faults.clear()
-        assert undo(live, scene.journal.entries).complete
+        assert undo_writes(live, scene.journal.entries).complete
         assert [bare(scene.config_map(name)) for name in ("a", "b")] == was
     assert n > 2
 
@@ -373,7 +373,7 @@ def test_what_would_take_others_along_is_not_replaced_unless_forced(force: bool)
     scene = Scene(stateful_set("10Gi"))
     scene.migrating.delete("apps/v1", "StatefulSet", "logging-loki", "kyma-system", propagation="Orphan")
     scene.migrating.create(stateful_set("30Gi"))
-    [one] = undo(
+    [one] = undo_writes(
         scene.live, scene.journal.entries, force=force, inhabited=lambda live: f"these live in {live['kind']}"
     ).objects
     told = ("recreated", "") if force else ("changed_since", "these live in StatefulSet")
@@ -387,7 +387,7 @@ def test_newest_first_also_over_several_migrations() -> None:
     later = JournalingCluster(scene.live, scene.journal, Writer("logging/later"))
     patch_data(later, x="3")
     earlier = [one for one in scene.journal.entries if one.migration == "logging/it"]
-    [alone] = undo(scene.live, earlier).objects
+    [alone] = undo_writes(scene.live, earlier).objects
     assert (alone.state, alone.kept) == ("changed_since", ("data.x",))
     assert scene.undo_one().migrations == ("logging/later", "logging/it")
     assert scene.data() == {"x": "1"}
@@ -547,7 +547,7 @@ def test_after_the_server_s_own_failure_the_intent_stands() -> None:
     with pytest.raises(ApiError):
         patch_data(scene.migrating, x="2")
     assert scene.data() == {"x": "2"}
-    assert not scene.journal.entries[0].settled
+    assert not scene.journal.entries[0].is_settled
     assert scene.undo_one().complete
     assert scene.data() == {"x": "1"}
 

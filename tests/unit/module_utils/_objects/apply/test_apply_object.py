@@ -20,19 +20,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    Applied,
-    Known,
+    AppliedObject,
+    KnownObjects,
     apply_object,
     merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    Waits,
+    WaitCallbacks,
     apply_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import DriftOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
     LAST_APPLIED,
     Policy,
@@ -63,7 +63,7 @@ def job(image: str) -> Object:
     }
 
 
-def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> Applied:
+def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> AppliedObject:
     return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None)
 
 
@@ -93,7 +93,7 @@ def test_what_a_controller_holds_is_ceded_and_told() -> None:
     cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
     applied = apply(cluster, config_map(a="1", b="1"))
     [finding] = applied.findings
-    assert (finding.field, finding.manager, finding.outcome) == ("data.a", "scaler", Outcome.CEDED)
+    assert (finding.field, finding.manager, finding.outcome) == ("data.a", "scaler", DriftOutcome.CEDED)
     assert finding.time
     assert not applied.warnings
     assert read(cluster)["data"] == {"a": "2", "b": "1"}
@@ -113,7 +113,7 @@ def test_a_leftover_that_cannot_be_removed_stays_with_its_maker() -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(made)
     [finding] = apply(cluster, job("one"), keeping).findings
-    assert (finding.manager, finding.outcome) == ("helm", Outcome.KEPT)
+    assert (finding.manager, finding.outcome) == ("helm", DriftOutcome.KEPT)
     assert finding.field.endswith('.env[name="LEFT"]')
     assert apply(cluster, job("one")).replaced
     assert "env" not in read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]
@@ -124,9 +124,9 @@ def test_what_another_tool_holds_is_taken_over_where_the_user_says_so() -> None:
     cluster = MemoryCluster(config_map(a="1"))
     cluster.with_field_manager(tool).apply(config_map(a="2", b="2"), force=True)
     [ceded, kept] = apply(cluster, config_map(a="1")).findings
-    assert (ceded.manager, ceded.outcome, kept.outcome) == (tool, Outcome.CEDED, Outcome.KEPT)
+    assert (ceded.manager, ceded.outcome, kept.outcome) == (tool, DriftOutcome.CEDED, DriftOutcome.KEPT)
     [adopted] = apply(cluster, config_map(a="1"), Policy(takeover=True)).findings
-    assert (adopted.manager, adopted.outcome) == (tool, Outcome.ADOPTED)
+    assert (adopted.manager, adopted.outcome) == (tool, DriftOutcome.ADOPTED)
     assert read(cluster)["data"] == {"a": "1"}
 
 
@@ -172,15 +172,17 @@ def test_what_somebody_has_made_of_our_note_breaks_nothing(note: str) -> None:
 
 
 @pytest.fixture
-def known() -> tuple[MemoryCluster, Known]:
+def known() -> tuple[MemoryCluster, KnownObjects]:
     """A cluster with a ConfigMap and a Job that we have made, and what an inventory knows of them."""
     cluster = MemoryCluster()
     made = [apply(cluster, obj).object for obj in (config_map(a="1"), job("one"))]
     cluster.requests.clear()
-    return cluster, Known({ref_of(obj): entry_of(obj) for obj in made}, by_uid=True)
+    return cluster, KnownObjects({ref_of(obj): entry_of(obj) for obj in made}, by_uid=True)
 
 
-def apply_known(cluster: MemoryCluster, obj: Object, known: Known, policy: Policy | None = None) -> Applied:
+def apply_known(
+    cluster: MemoryCluster, obj: Object, known: KnownObjects, policy: Policy | None = None
+) -> AppliedObject:
     return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None, known)
 
 
@@ -188,13 +190,15 @@ def verbs(cluster: MemoryCluster) -> list[str]:
     return [request.verb for request in cluster.requests]
 
 
-def test_what_is_known_is_written_by_its_uid_with_one_request(known: tuple[MemoryCluster, Known]) -> None:
+def test_what_is_known_is_written_by_its_uid_with_one_request(
+    known: tuple[MemoryCluster, KnownObjects],
+) -> None:
     cluster, entries = known
     assert apply_known(cluster, config_map(a="2"), entries).object["data"] == {"a": "2"}
     assert verbs(cluster) == ["apply"]
 
 
-def test_what_was_deleted_is_looked_for_and_made(known: tuple[MemoryCluster, Known]) -> None:
+def test_what_was_deleted_is_looked_for_and_made(known: tuple[MemoryCluster, KnownObjects]) -> None:
     cluster, entries = known
     cluster.delete("v1", "ConfigMap", "a", "default")
     cluster.requests.clear()
@@ -202,7 +206,7 @@ def test_what_was_deleted_is_looked_for_and_made(known: tuple[MemoryCluster, Kno
     assert verbs(cluster) == ["apply", "get", "apply"]
 
 
-def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluster, Known]) -> None:
+def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluster, KnownObjects]) -> None:
     cluster, entries = known
     cluster.delete("batch/v1", "Job", "j", "default")
     other = apply(cluster, job("one")).object["metadata"]["uid"]
@@ -213,7 +217,9 @@ def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluste
     assert verbs(cluster) == ["apply", "get", "apply"]
 
 
-def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(known: tuple[MemoryCluster, Known]) -> None:
+def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(
+    known: tuple[MemoryCluster, KnownObjects],
+) -> None:
     cluster, entries = known
 
     def act(request: Request) -> bool:
@@ -286,10 +292,10 @@ def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> Non
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}
     bad = {**config_map("bad"), "metadata": {"name": "bad", "namespace": "absent"}}
     objects = [config_map(), bad, {**service, "spec": {"ports": [{"port": 80}]}}]
-    stopped = apply_objects(MemoryCluster(), objects, Policy(), Waits())
+    stopped = apply_objects(MemoryCluster(), objects, Policy(), WaitCallbacks())
     assert [refusal.ref.name for refusal in stopped.refused] == ["bad"]
-    assert stopped.left == (Ref("", "Service", "default", "s"),)
-    rehearsed = apply_objects(MemoryCluster(), objects, Policy(), Waits(), keep_going=True)
+    assert stopped.untried == (Ref("", "Service", "default", "s"),)
+    rehearsed = apply_objects(MemoryCluster(), objects, Policy(), WaitCallbacks(), keep_going=True)
     assert [one.ref.name for one in rehearsed.applied] == ["a", "s"]
 
 
@@ -307,18 +313,18 @@ class LostCluster(MemoryCluster):
 def test_who_is_gone_is_not_asked_for_every_object() -> None:
     objects = [config_map(f"a-{number}") for number in range(100)]
     cluster = LostCluster()
-    stopped = apply_objects(cluster, objects, Policy(), Waits())
+    stopped = apply_objects(cluster, objects, Policy(), WaitCallbacks())
     assert cluster.asked <= REQUESTS_AT_ONCE
     assert {str(one.error) for one in stopped.refused} == {"no answer"}
-    assert len(stopped.refused) + len(stopped.left) == 100
+    assert len(stopped.refused) + len(stopped.untried) == 100
     cluster = LostCluster()
     with pytest.raises(Unreachable):
-        apply_objects(cluster, objects, Policy(), Waits(), keep_going=True)
+        apply_objects(cluster, objects, Policy(), WaitCallbacks(), keep_going=True)
     assert cluster.asked < 100
 
 
 def test_nothing_is_begun_after_a_cancellation() -> None:
     cluster = MemoryCluster()
-    done = apply_objects(cluster, [config_map()], Policy(), Waits(), cancelled=lambda: True)
-    assert [ref.name for ref in done.left] == ["a"]
+    done = apply_objects(cluster, [config_map()], Policy(), WaitCallbacks(), cancelled=lambda: True)
+    assert [ref.name for ref in done.untried] == ["a"]
     assert not cluster.requests

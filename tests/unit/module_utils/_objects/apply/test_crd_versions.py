@@ -13,8 +13,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply import crd_narrowing as narrowing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import (
     gone_versions,
-    kept_managers,
-    widened,
+    managers_without_versions,
+    widen_versions,
     with_final_storage,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
@@ -57,33 +57,33 @@ def shape(obj: Object) -> dict[str, tuple[bool, bool]]:
 
 def test_what_takes_nothing_away_is_applied_as_it_is() -> None:
     wanted = definition("v1alpha1", "v1")
-    assert widened(wanted, None) is wanted
-    assert widened(wanted, live("v1alpha1")) is wanted
-    assert widened(wanted, live("v1alpha1", "v1")) is wanted
+    assert widen_versions(wanted, None) is wanted
+    assert widen_versions(wanted, live("v1alpha1")) is wanted
+    assert widen_versions(wanted, live("v1alpha1", "v1")) is wanted
 
 
 def test_a_version_that_goes_stays_served_and_the_new_one_is_stored() -> None:
-    wide = widened(definition("v1"), live("v1alpha1", "v1", storage="v1alpha1"))
+    wide = widen_versions(definition("v1"), live("v1alpha1", "v1", storage="v1alpha1"))
     assert shape(wide) == {"v1": (True, True), "v1alpha1": (True, False)}
 
 
 def test_what_was_not_served_any_more_stays_unserved() -> None:
-    wide = widened(definition("v1"), live("v1alpha1", "v1", unserved="v1alpha1"))
+    wide = widen_versions(definition("v1"), live("v1alpha1", "v1", unserved="v1alpha1"))
     assert shape(wide) == {"v1": (True, True), "v1alpha1": (False, False)}
 
 
 def test_a_version_that_is_to_be_hidden_is_served_until_the_end() -> None:
     wanted = definition("v1alpha1", "v1", unserved="v1alpha1")
-    wide = widened(wanted, live("v1alpha1", "v1"))
+    wide = widen_versions(wanted, live("v1alpha1", "v1"))
     assert shape(wide) == {"v1alpha1": (True, False), "v1": (True, True)}
     assert gone_versions(wanted, wide) == []
-    assert widened(wanted, wanted) is wanted
+    assert widen_versions(wanted, wanted) is wanted
 
 
 def test_where_a_webhook_converts_the_old_version_is_stored_until_the_end() -> None:
     wanted = definition("v1", conversion=WEBHOOK)
     there = live("v1alpha1")
-    wide = widened(wanted, there)
+    wide = widen_versions(wanted, there)
     assert shape(wide) == {"v1": (True, False), "v1alpha1": (True, True)}
     assert wide["spec"]["conversion"] == WEBHOOK
     assert shape(with_final_storage(wanted, {**there, **wide})) == {
@@ -93,15 +93,15 @@ def test_where_a_webhook_converts_the_old_version_is_stored_until_the_end() -> N
 
 
 def test_a_webhook_converts_until_the_end() -> None:
-    wide = widened(definition("v1"), live("v1alpha1", "v1", conversion=WEBHOOK))
+    wide = widen_versions(definition("v1"), live("v1alpha1", "v1", conversion=WEBHOOK))
     assert wide["spec"]["conversion"] == WEBHOOK
     assert "conversion" not in with_final_storage(definition("v1"), {**live("v1alpha1"), **wide})["spec"]
 
 
 def test_a_wide_definition_stays_as_it_is_when_it_is_widened_again() -> None:
     wanted, there = definition("v1"), live("v1alpha1")
-    wide = widened(wanted, there)
-    assert widened(wanted, {**wide, "status": {"storedVersions": ["v1alpha1", "v1"]}}) == wide
+    wide = widen_versions(wanted, there)
+    assert widen_versions(wanted, {**wide, "status": {"storedVersions": ["v1alpha1", "v1"]}}) == wide
 
 
 # Who wrote objects.
@@ -117,7 +117,7 @@ def entry(manager: str, api_version: str, *fields: str, operation: str = "Update
 
 
 def kept(*managers: dict[str, Any], same_fields: bool = True) -> Any:
-    return kept_managers(managers, {OLD}, NEW, same_fields=same_fields)
+    return managers_without_versions(managers, {OLD}, NEW, same_fields=same_fields)
 
 
 def test_without_entries_of_the_old_version_nothing_is_to_be_cleaned() -> None:

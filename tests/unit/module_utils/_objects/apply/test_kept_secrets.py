@@ -13,8 +13,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import (
-    differing,
     is_applied,
+    objects_to_apply,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
@@ -132,7 +132,7 @@ def cluster_with(secret: Object) -> tuple[MemoryCluster, Inventory]:
 def test_of_what_was_applied_only_others_differ() -> None:
     cluster, inventory = cluster_with(SECRET)
     more = changed(SECRET, "metadata", "name", to="more")
-    assert differing(cluster, inventory, [SECRET, more], frozenset()) == [more]
+    assert objects_to_apply(cluster, inventory, [SECRET, more], frozenset()) == [more]
 
 
 def of_us(inventory: Inventory, **change: Any) -> Inventory:
@@ -149,21 +149,21 @@ def of_us(inventory: Inventory, **change: Any) -> Inventory:
 )
 def test_what_the_inventory_has_not_is_looked_at(forget: Callable[[Inventory], Inventory]) -> None:
     cluster, inventory = cluster_with(SECRET)
-    assert differing(cluster, forget(inventory), [SECRET], frozenset()) == [SECRET]
+    assert objects_to_apply(cluster, forget(inventory), [SECRET], frozenset()) == [SECRET]
 
 
 def test_what_has_moved_is_looked_at_and_not_read() -> None:
     cluster, inventory = cluster_with(SECRET)
     cluster.requests.clear()
-    assert differing(cluster, inventory, [SECRET], frozenset([ref_of(SECRET)])) == [SECRET]
+    assert objects_to_apply(cluster, inventory, [SECRET], frozenset([ref_of(SECRET)])) == [SECRET]
     assert list(cluster.requests) == []
 
 
 def test_what_may_not_be_read_or_is_gone_is_looked_at() -> None:
     cluster, inventory = cluster_with(SECRET)
     cluster.delete("v1", "Secret", "login", "default")
-    assert differing(cluster, inventory, [SECRET], frozenset()) == [SECRET]
+    assert objects_to_apply(cluster, inventory, [SECRET], frozenset()) == [SECRET]
     cluster.fail_when(
         lambda one: one.verb == "get", ApiError("get it", status=403, reason="Forbidden", api_message="no")
     )
-    assert differing(cluster, inventory, [SECRET], frozenset()) == [SECRET]
+    assert objects_to_apply(cluster, inventory, [SECRET], frozenset()) == [SECRET]

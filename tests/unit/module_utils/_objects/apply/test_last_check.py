@@ -14,7 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.cr
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import unasked
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
+    unverified_objects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -70,10 +72,10 @@ def test_rules_that_only_the_server_checks(value: Any, schema: dict[str, Any], e
 def test_only_what_comes_after_something_else_is_asked_for() -> None:
     defined = kinds_of_crd(STRICT)
     gateway = custom("Gateway", "kyma", host="a")
-    assert unasked([config_map("a"), gateway], defined) == [gateway]
-    assert unasked([gateway], defined) == []
-    assert unasked([config_map("a"), custom("Gateway", "kyma", port=1)], defined) == []
-    assert unasked([config_map("a"), gateway], {}) == []
+    assert unverified_objects([config_map("a"), gateway], defined) == [gateway]
+    assert unverified_objects([gateway], defined) == []
+    assert unverified_objects([config_map("a"), custom("Gateway", "kyma", port=1)], defined) == []
+    assert unverified_objects([config_map("a"), gateway], {}) == []
 
 
 def refuse(someone: Deployer, message: str) -> None:
@@ -198,5 +200,7 @@ def test_what_binds_a_role_of_the_component_can_not_be_asked_about() -> None:
     ]
     for obj in (objects[0], objects[1], *bindings):
         obj["metadata"]["namespace"] = "kyma-system"
-    names = [one["metadata"]["name"] for one in unasked([*objects, *bindings], {}, {"kyma-system"})]
+    names = [
+        one["metadata"]["name"] for one in unverified_objects([*objects, *bindings], {}, {"kyma-system"})
+    ]
     assert names == ["own", "of-other", "of-there", "of-nothing"]

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.exp
     tidy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import Unhealthy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import UnhealthyObject
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -104,7 +104,7 @@ def told(obj: Object, *others: Object, health: Health = HANGS, most: int = 4) ->
     cluster = MemoryCluster()
     cluster.seed(obj, *others)
     cluster.requests.clear()
-    text = diagnose(cluster, Unhealthy(obj["apiVersion"], ref_of(obj), health, obj))
+    text = diagnose(cluster, UnhealthyObject(obj["apiVersion"], ref_of(obj), health, obj))
     assert len(cluster.requests) <= most
     assert not any(request.writes for request in cluster.requests)
     assert not any(request.verb == "logs" for request in cluster.requests)
@@ -289,7 +289,9 @@ def test_a_bare_pod_needs_no_search() -> None:
 
 
 def test_an_object_that_is_gone_needs_no_reading() -> None:
-    missing = Unhealthy("apps/v1", ref_of(workload()), Health("failed", "Missing", "it is not there"), None)
+    missing = UnhealthyObject(
+        "apps/v1", ref_of(workload()), Health("failed", "Missing", "it is not there"), None
+    )
     cluster = MemoryCluster()
     assert diagnose(cluster, missing) == "Deployment ns/loki: it is not there"
     assert not cluster.requests
@@ -301,7 +303,7 @@ def test_what_may_not_be_read_is_said() -> None:
     cluster.seed(obj, broken)
     forbidden = Forbidden("list Event in ns", status=403, api_message="you may not")
     cluster.fail_when(lambda request: request.ref.kind == "Event", forbidden)
-    text = diagnose(cluster, Unhealthy("apps/v1", ref_of(obj), HANGS, obj))
+    text = diagnose(cluster, UnhealthyObject("apps/v1", ref_of(obj), HANGS, obj))
     assert "no such host" in text
     assert text.endswith("why could not be read: list Event in ns: you may not")
 

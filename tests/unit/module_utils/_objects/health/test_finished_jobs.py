@@ -98,7 +98,7 @@ def waited_for(monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None = 0) -
 def test_one_that_has_completed_is_healthy_though_it_is_gone(
     monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    assert waited_for(monkeypatch, how).healthy
+    assert waited_for(monkeypatch, how).is_healthy
 
 
 @pytest.mark.parametrize("how", ["Failed", "BackoffLimitExceeded"])

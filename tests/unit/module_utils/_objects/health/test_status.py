@@ -16,8 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.sta
     CURRENT,
     FAILED,
     PROGRESSING,
-    always_current,
-    health,
+    assess_health,
+    is_always_current,
 )
 
 API_VERSIONS = {
@@ -162,26 +162,26 @@ DEPLOYMENTS = {
 
 @pytest.mark.parametrize(("obj", "state", "reason"), DEPLOYMENTS.values(), ids=DEPLOYMENTS.keys())
 def test_deployment(obj: Any, state: str, reason: str) -> None:
-    found = health(obj)
+    found = assess_health(obj)
     assert (found.state, found.reason) == (state, reason)
 
 
 def test_messages_count_and_quote() -> None:
-    assert health(deployment(AVAILABLE, ROLLING, **TWO | {"readyReplicas": 1})).message == (
+    assert assess_health(deployment(AVAILABLE, ROLLING, **TWO | {"readyReplicas": 1})).message == (
         "1 of 2 replicas are ready"
     )
-    assert health(deployment(PAST_DEADLINE)).message == "has timed out progressing"
-    assert health(deployment(QUOTA)).message == "its pods are refused: exceeded quota: q"
+    assert assess_health(deployment(PAST_DEADLINE)).message == "has timed out progressing"
+    assert assess_health(deployment(QUOTA)).message == "its pods are refused: exceeded quota: q"
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet"])
 def test_refused_pods_fail_after_a_while(kind: str) -> None:
     for said in (QUOTA, REFUSED):
-        assert health(an(kind, counted(said), {"replicas": 2})).fails_after == 20.0
+        assert assess_health(an(kind, counted(said), {"replicas": 2})).fails_after == 20.0
 
 
 def test_a_webhook_that_does_not_answer_may_yet_come_up() -> None:
-    assert health(deployment(NO_WEBHOOK)).fails_after is None
+    assert assess_health(deployment(NO_WEBHOOK)).fails_after is None
 
 
 REPLICA_SETS = {
@@ -195,7 +195,7 @@ REPLICA_SETS = {
 
 @pytest.mark.parametrize(("counts", "state", "reason"), REPLICA_SETS.values(), ids=REPLICA_SETS.keys())
 def test_replica_set(counts: Any, state: str, reason: str) -> None:
-    found = health(an("ReplicaSet", counted(**counts), {"replicas": 2}))
+    found = assess_health(an("ReplicaSet", counted(**counts), {"replicas": 2}))
     assert (found.state, found.reason) == (state, reason)
 
 
@@ -235,7 +235,7 @@ STATEFUL_SETS = {
     ("spec", "counts", "state", "reason"), STATEFUL_SETS.values(), ids=STATEFUL_SETS.keys()
 )
 def test_stateful_set(spec: Any, counts: Any, state: str, reason: str) -> None:
-    found = health(an("StatefulSet", counted(**counts), {"replicas": 2, **spec}))
+    found = assess_health(an("StatefulSet", counted(**counts), {"replicas": 2, **spec}))
     assert (found.state, found.reason) == (state, reason)
 
 
@@ -260,14 +260,14 @@ DAEMON_SETS = {
 
 @pytest.mark.parametrize(("spec", "counts", "state", "reason"), DAEMON_SETS.values(), ids=DAEMON_SETS.keys())
 def test_daemon_set(spec: Any, counts: Any, state: str, reason: str) -> None:
-    found = health(an("DaemonSet", counted(**counts), spec))
+    found = assess_health(an("DaemonSet", counted(**counts), spec))
     assert (found.state, found.reason) == (state, reason)
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet"])
 def test_a_controller_must_have_seen_it(kind: str) -> None:
-    assert health(an(kind, {}, {"replicas": 0})).reason == "NotObserved"
-    assert health(an(kind, {"observedGeneration": 1}, {"replicas": 0})).reason == (
+    assert assess_health(an(kind, {}, {"replicas": 0})).reason == "NotObserved"
+    assert assess_health(an(kind, {"observedGeneration": 1}, {"replicas": 0})).reason == (
         "LatestGenerationNotObserved"
     )
 
@@ -293,12 +293,12 @@ PODS = {
 
 @pytest.mark.parametrize(("status", "state", "reason"), PODS.values(), ids=PODS.keys())
 def test_pod(status: Any, state: str, reason: str) -> None:
-    found = health(an("Pod", status))
+    found = assess_health(an("Pod", status))
     assert (found.state, found.reason) == (state, reason)
 
 
 def test_a_pod_without_a_node_fails_after_a_while() -> None:
-    assert health(an("Pod", {"phase": "Pending", "conditions": [NO_NODE]})).fails_after == 15.0
+    assert assess_health(an("Pod", {"phase": "Pending", "conditions": [NO_NODE]})).fails_after == 15.0
 
 
 JOBS = {
@@ -330,12 +330,12 @@ JOBS = {
 
 @pytest.mark.parametrize(("spec", "status", "state", "reason"), JOBS.values(), ids=JOBS.keys())
 def test_job(spec: Any, status: Any, state: str, reason: str) -> None:
-    found = health(an("Job", status, spec))
+    found = assess_health(an("Job", status, spec))
     assert (found.state, found.reason) == (state, reason)
 
 
 def test_a_job_tells_how_far_it_is() -> None:
-    found = health(an("Job", {"succeeded": 1, "failed": 2}, {"completions": 3}))
+    found = assess_health(an("Job", {"succeeded": 1, "failed": 2}, {"completions": 3}))
     assert found.message == "1 of 3 pods have completed, 2 pods have failed"
 
 
@@ -345,10 +345,10 @@ EAGER = {"volumeBindingMode": "Immediate"}
 
 
 def test_claim() -> None:
-    assert health(an("PersistentVolumeClaim", {"phase": "Bound"})).state == CURRENT
-    assert health(an("PersistentVolumeClaim", {"phase": "Pending"})).reason == "Unbound"
-    assert health(an("PersistentVolumeClaim", {"phase": "Pending"}, **CONSUMED)).reason == "NotBound"
-    lost = health(an("PersistentVolumeClaim", {"phase": "Lost"}, {"volumeName": "pv-1"}))
+    assert assess_health(an("PersistentVolumeClaim", {"phase": "Bound"})).state == CURRENT
+    assert assess_health(an("PersistentVolumeClaim", {"phase": "Pending"})).reason == "Unbound"
+    assert assess_health(an("PersistentVolumeClaim", {"phase": "Pending"}, **CONSUMED)).reason == "NotBound"
+    lost = assess_health(an("PersistentVolumeClaim", {"phase": "Lost"}, {"volumeName": "pv-1"}))
     assert (lost.state, lost.fails_after) == (PROGRESSING, 10.0)
     assert "pv-1" in lost.message
 
@@ -364,10 +364,10 @@ def test_a_claim_may_wait_for_its_first_consumer() -> None:
 
 def test_service() -> None:
     balanced = {"type": "LoadBalancer", "clusterIP": "10.0.0.1"}
-    assert health(an("Service", {"loadBalancer": {}}, {"type": "ClusterIP"})).state == CURRENT
-    assert health(an("Service", {"loadBalancer": {}}, balanced)).reason == "NoIngress"
+    assert assess_health(an("Service", {"loadBalancer": {}}, {"type": "ClusterIP"})).state == CURRENT
+    assert assess_health(an("Service", {"loadBalancer": {}}, balanced)).reason == "NoIngress"
     served = {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}
-    assert health(an("Service", served, balanced)).state == CURRENT
+    assert assess_health(an("Service", served, balanced)).state == CURRENT
 
 
 NAMES, TAKEN = condition("NamesAccepted"), condition("NamesAccepted", "False", "PluralConflict", "is taken")
@@ -388,26 +388,26 @@ CRDS = {
 
 @pytest.mark.parametrize(("said", "state", "reason"), CRDS.values(), ids=CRDS.keys())
 def test_custom_resource_definition(said: Any, state: str, reason: str) -> None:
-    found = health(an("CustomResourceDefinition", {"conditions": said}))
+    found = assess_health(an("CustomResourceDefinition", {"conditions": said}))
     assert (found.state, found.reason) == (state, reason)
 
 
 def test_api_service() -> None:
-    assert health(an("APIService", {"conditions": [condition("Available")]})).state == CURRENT
-    assert health(an("APIService")).state == PROGRESSING
+    assert assess_health(an("APIService", {"conditions": [condition("Available")]})).state == CURRENT
+    assert assess_health(an("APIService")).state == PROGRESSING
     broken = condition("Available", "False", "MissingEndpoints", "no endpoints")
-    found = health(an("APIService", {"conditions": [broken]}))
+    found = assess_health(an("APIService", {"conditions": [broken]}))
     assert (found.state, found.reason, found.message) == (PROGRESSING, "MissingEndpoints", "no endpoints")
 
 
 def test_namespace() -> None:
-    assert health(an("Namespace", {"phase": "Active"})).state == CURRENT
-    assert health(an("Namespace", {"phase": "Terminating"})).state == PROGRESSING
+    assert assess_health(an("Namespace", {"phase": "Active"})).state == CURRENT
+    assert assess_health(an("Namespace", {"phase": "Terminating"})).state == PROGRESSING
 
 
 def test_disruption_budget() -> None:
-    assert health(an("PodDisruptionBudget", {"observedGeneration": 2})).state == CURRENT
-    assert health(an("PodDisruptionBudget", {"observedGeneration": 1})).state == PROGRESSING
+    assert assess_health(an("PodDisruptionBudget", {"observedGeneration": 2})).state == CURRENT
+    assert assess_health(an("PodDisruptionBudget", {"observedGeneration": 1})).state == PROGRESSING
 
 
 @pytest.mark.parametrize(
@@ -417,18 +417,18 @@ def test_disruption_budget() -> None:
 def test_being_there_is_enough(kind: str) -> None:
     # An autoscaler's controller may lag for ever where there are no metrics.
     obj = an(kind, {"observedGeneration": 1, "conditions": [condition("Ready", "False")]})
-    assert health(obj).state == CURRENT
-    assert always_current(obj["apiVersion"], kind)
+    assert assess_health(obj).state == CURRENT
+    assert is_always_current(obj["apiVersion"], kind)
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "Pod", "Service", "Widget", "Gateway"])
 def test_not_always_current(kind: str) -> None:
-    assert not always_current(API_VERSIONS.get(kind, "v1"), kind)
+    assert not is_always_current(API_VERSIONS.get(kind, "v1"), kind)
 
 
 def test_what_is_being_deleted_is_not_current() -> None:
     obj = an("ConfigMap", deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["example.com/keep"])
-    found = health(obj)
+    found = assess_health(obj)
     assert (found.state, found.reason) == (PROGRESSING, "Terminating")
     assert "example.com/keep" in found.message
 
@@ -477,5 +477,5 @@ CUSTOM = {
 @pytest.mark.parametrize(("status", "state", "reason", "fails_after"), CUSTOM.values(), ids=CUSTOM.keys())
 @pytest.mark.parametrize("kind", ["Widget", "Gateway"])
 def test_custom_resource(kind: str, status: Any, state: str, reason: str, fails_after: Any) -> None:
-    found = health(an(kind, status))
+    found = assess_health(an(kind, status))
     assert (found.state, found.reason, found.fails_after) == (state, reason, fails_after)

@@ -36,9 +36,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wai
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import (
     Inbox,
-    Place,
-    Trouble,
     Watcher,
+    WatchFailure,
+    WatchScope,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -190,8 +190,8 @@ def taking(at_least: float, at_most: float) -> Iterator[None]:
 
 def test_what_is_current_by_being_there_costs_nothing(stage: Stage) -> None:
     answers = stage.applied(config_map("a"), config_map("b"))
-    assert stage.wait(answers).healthy
-    assert stage.wait(answers, objects=None).healthy
+    assert stage.wait(answers).is_healthy
+    assert stage.wait(answers, objects=None).is_healthy
     assert stage.cost == {}
     assert stage.changes == []
 
@@ -200,7 +200,7 @@ def test_what_its_answer_shows_to_be_current_costs_nothing(stage: Stage) -> None
     (fresh,) = stage.applied(deployment("a"))
     stage.set_status(fresh, complete(fresh))
     answers = stage.applied(deployment("a"))
-    assert stage.wait(answers).healthy
+    assert stage.wait(answers).is_healthy
     assert stage.cost == {}
 
 
@@ -214,7 +214,7 @@ def test_what_was_listed_before_and_is_current_costs_nothing(stage: Stage) -> No
     pages = pages_of(stage.cluster)
     stage.cluster.requests.clear()
     result = stage.wait([alone], objects=[], pages=pages)
-    assert (result.healthy, result.watched, stage.cost, stage.changes) == (True, True, {}, [])
+    assert (result.is_healthy, result.watched, stage.cost, stage.changes) == (True, True, {}, [])
 
 
 def test_what_was_listed_before_is_watched_from_there_on(stage: Stage) -> None:
@@ -223,7 +223,7 @@ def test_what_was_listed_before_is_watched_from_there_on(stage: Stage) -> None:
     # Between the list and the wait: a watch that began only now would not show it.
     stage.set_status(alone, complete(alone))
     stage.cluster.requests.clear()
-    assert stage.wait([alone], objects=[], pages=pages).healthy
+    assert stage.wait([alone], objects=[], pages=pages).is_healthy
     assert stage.cost == {"watch": 1}
 
 
@@ -245,7 +245,7 @@ def test_what_was_left_alone_may_not_break_meanwhile(stage: Stage) -> None:
             time.sleep(0.2)
 
     with after(0.1, play):
-        assert stage.wait([alone, changed], objects=[changed], pages=pages).healthy
+        assert stage.wait([alone, changed], objects=[changed], pages=pages).is_healthy
     told = [found.state for ref, found in stage.changes if ref.name == "alone"]
     assert told == ["progressing", "current"]
 
@@ -264,7 +264,7 @@ def test_what_was_written_and_was_current_at_once_was_not_watched(stage: Stage) 
 
 
 def test_nothing_to_wait_for(stage: Stage) -> None:
-    assert stage.wait([], seconds=-1).healthy
+    assert stage.wait([], seconds=-1).is_healthy
 
 
 def test_an_event_ends_the_wait_at_once(stage: Stage) -> None:
@@ -281,7 +281,7 @@ def test_an_event_ends_the_wait_at_once(stage: Stage) -> None:
 def test_a_change_before_the_list_is_seen_by_the_list(stage: Stage) -> None:
     answers = stage.applied(deployment("a"))
     stage.set_status(answers[0], complete(answers[0]))
-    assert stage.wait(answers).healthy
+    assert stage.wait(answers).is_healthy
 
 
 def test_many_objects_of_a_kind_cost_one_list_and_one_watch_per_namespace(stage: Stage) -> None:
@@ -293,7 +293,7 @@ def test_many_objects_of_a_kind_cost_one_list_and_one_watch_per_namespace(stage:
             stage.set_status(one, complete(one))
 
     with after(0.2, finish):
-        assert stage.wait(answers).healthy
+        assert stage.wait(answers).is_healthy
     assert stage.cost == {"list": 2, "watch": 2}
 
 
@@ -307,7 +307,7 @@ def test_many_components_at_once_share_a_watch(stage: Stage) -> None:
         assert len(set(threading.enumerate()) - threads_before) == 15 + 1
         for one in answers:
             stage.set_status(one, complete(one))
-        assert all(wait.result().healthy for wait in waits)
+        assert all(wait.result().is_healthy for wait in waits)
     assert stage.cost == {"list": 1, "watch": 1}
 
 
@@ -320,10 +320,10 @@ def test_who_comes_later_learns_what_was_shown_before(stage: Stage) -> None:
         stage.cluster.delete("apps/v1", "Deployment", "never", "ns")
         time.sleep(0.1)
         with taking(0, NOTICED):
-            assert stage.wait([late]).healthy
+            assert stage.wait([late]).is_healthy
         assert stage.wait([never], seconds=0.1).unhealthy[0].health.reason == "Missing"
         stage.set_status(early, complete(early))
-        assert first.result().healthy
+        assert first.result().is_healthy
     assert stage.cost["list"] == stage.cost["watch"] == 1
 
 
@@ -335,21 +335,21 @@ def test_who_comes_later_is_not_misled_by_what_was_listed_before(stage: Stage) -
         # The list was made before this one was, so that it is missing there.
         (created,) = stage.applied(deployment("created"))
         with after(0.2, lambda: stage.set_status(created, complete(created))):
-            assert stage.wait([created]).healthy
+            assert stage.wait([created]).is_healthy
         assert not any(found.reason == "Missing" for _ref, found in stage.changes)
         stage.set_status(early, complete(early))
-        assert first.result().healthy
+        assert first.result().is_healthy
 
 
 def test_a_watch_that_nobody_follows_is_taken_up_again(stage: Stage) -> None:
     (answer,) = stage.applied(deployment("a"))
     with after(0.1, lambda: stage.set_status(answer, complete(answer))):
-        assert stage.wait([answer]).healthy
+        assert stage.wait([answer]).is_healthy
     (changed,) = stage.applied(deployment("a") | {"spec": {**deployment("a")["spec"], "replicas": 2}})
     status = complete(changed)
     status.update(replicas=2, updatedReplicas=2, readyReplicas=2, availableReplicas=2)
     with after(0.1, lambda: stage.set_status(changed, status)):
-        assert stage.wait([changed]).healthy
+        assert stage.wait([changed]).is_healthy
 
 
 def test_the_first_failure_ends_the_wait(stage: Stage) -> None:
@@ -358,7 +358,7 @@ def test_the_first_failure_ends_the_wait(stage: Stage) -> None:
     with taking(0.2, 0.2 + NOTICED), after(0.2, lambda: stage.set_status(answers[1], failure)):
         result = stage.wait(answers)
     assert result.ended == "failed"
-    assert not result.healthy
+    assert not result.is_healthy
     assert [(u.ref.name, u.health.state) for u in result.unhealthy] == [
         ("bad", "failed"),
         ("slow", "progressing"),
@@ -432,7 +432,7 @@ def test_a_refusal_that_passes_does_not_fail(stage: Stage, monkeypatch: pytest.M
     answers = stage.applied(deployment("a"))
     stage.set_status(answers[0], saying(answers[0], "ReplicaFailure", "True", "FailedCreate"))
     with after(0.2, lambda: stage.set_status(answers[0], complete(answers[0]))):
-        assert stage.wait(answers).healthy
+        assert stage.wait(answers).is_healthy
 
 
 def test_an_object_that_is_gone_fails(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -448,7 +448,7 @@ def test_without_answers_objects_are_read(stage: Stage) -> None:
     answers = stage.applied(deployment("a"), deployment("b"))
     for one in answers:
         stage.set_status(one, complete(one))
-    assert stage.wait(answers, objects=None).healthy
+    assert stage.wait(answers, objects=None).is_healthy
     assert stage.cost["list"] == 1
 
 
@@ -457,7 +457,7 @@ def test_a_watch_from_too_long_ago_begins_anew(stage: Stage) -> None:
     gone = Gone("watch Deployment", status=410, reason="Expired")
     stage.cluster.fail_when(lambda request: request.verb == "watch", gone, times=1)
     with after(0.1, lambda: stage.set_status(answer, complete(answer))):
-        assert stage.wait([answer]).healthy
+        assert stage.wait([answer]).is_healthy
     assert stage.cost["list"] == 2
 
 
@@ -517,17 +517,17 @@ def test_who_comes_when_a_watch_has_just_failed_is_told_so_too(stage: Stage) -> 
     class Watched(Watcher):
         late = False
 
-        def _tell(self, feed: Any, trouble: Trouble) -> None:
+        def _tell(self, feed: Any, trouble: WatchFailure) -> None:
             super()._tell(feed, trouble)
             if not self.late:
                 self.late = True
-                self.follow(Place("apps/v1", "Deployment", "ns"), [ref_of(answer)], second)
+                self.follow(WatchScope("apps/v1", "Deployment", "ns"), [ref_of(answer)], second)
 
     forbidden = Forbidden("list Deployment in ns", status=403, api_message="not yours")
     stage.cluster.fail_when(lambda request: request.verb == "list", forbidden)
-    Watched(stage.cluster).follow(Place("apps/v1", "Deployment", "ns"), [ref_of(answer)], first)
+    Watched(stage.cluster).follow(WatchScope("apps/v1", "Deployment", "ns"), [ref_of(answer)], first)
     for inbox in (first, second):
-        assert inbox.get(timeout=LONG) == Trouble(forbidden, final=True)
+        assert inbox.get(timeout=LONG) == WatchFailure(forbidden, final=True)
 
 
 def test_a_claim_waits_for_its_first_pod(stage: Stage) -> None:
@@ -535,7 +535,7 @@ def test_a_claim_waits_for_its_first_pod(stage: Stage) -> None:
     lazy = stage.applied(claim("a", "lazy"), claim("b", "lazy"))
     for one in lazy:
         stage.set_status(one, {"phase": "Pending"})
-    assert stage.wait(lazy, seconds=1).healthy
+    assert stage.wait(lazy, seconds=1).is_healthy
     assert stage.cost == {"get": 1}
     eager = stage.applied(claim("c", "eager"))
     assert stage.wait(eager, seconds=0.2).ended == "deadline"
@@ -546,7 +546,7 @@ def test_a_storage_class_that_may_not_be_read_is_taken_for_an_eager_one(stage: S
     forbidden = Forbidden("get StorageClass lazy", status=403)
     stage.cluster.fail_when(lambda request: request.verb == "get", forbidden)
     with after(0.2, lambda: stage.set_status(answers[0], {"phase": "Bound"})):
-        assert stage.wait(answers).healthy
+        assert stage.wait(answers).is_healthy
 
 
 def gone(stage: Stage, *objects: Object, seconds: float = LONG) -> WaitResult:
@@ -557,7 +557,7 @@ def gone(stage: Stage, *objects: Object, seconds: float = LONG) -> WaitResult:
 
 
 def test_what_is_gone_costs_one_read(stage: Stage) -> None:
-    assert gone(stage, deployment("never")).healthy
+    assert gone(stage, deployment("never")).is_healthy
     assert stage.cost == {"get": 1}
 
 
@@ -574,7 +574,7 @@ def test_what_lives_on_is_watched_to_its_end(stage: Stage) -> None:
     assert result.ended == "deadline"
     assert "example.com/keep" in result.unhealthy[0].health.message
     with taking(0.2, 0.2 + NOTICED), after(0.2, let_go):
-        assert gone(stage, kept).healthy
+        assert gone(stage, kept).is_healthy
 
 
 def test_another_of_the_same_name_is_another_one(stage: Stage) -> None:
@@ -585,7 +585,7 @@ def test_another_of_the_same_name_is_another_one(stage: Stage) -> None:
         stage.cluster.apply(deployment("a"))
 
     with after(0.2, replace):
-        assert gone(stage, old).healthy
+        assert gone(stage, old).is_healthy
 
 
 def test_what_somebody_has_made_anew_before_the_first_look_is_gone_too(stage: Stage) -> None:
@@ -593,7 +593,7 @@ def test_what_somebody_has_made_anew_before_the_first_look_is_gone_too(stage: St
     stage.cluster.delete("apps/v1", "Deployment", "a", "ns")
     stage.applied(deployment("a"))
     with taking(0, NOTICED):
-        assert gone(stage, old).healthy
+        assert gone(stage, old).is_healthy
     assert stage.cost == {"get": 1}
 
 
@@ -611,7 +611,7 @@ def established(cluster: MemoryCluster, *crds: Object, seconds: float = LONG, **
 
 def test_a_kind_that_is_served_costs_nothing(stage: Stage) -> None:
     stage.applied(crd("Widget", "v1"))
-    assert established(stage.cluster, crd("Widget", "v1")).healthy
+    assert established(stage.cluster, crd("Widget", "v1")).is_healthy
     assert stage.cost == {}
 
 
@@ -619,7 +619,7 @@ def test_every_version_must_be_served(stage: Stage) -> None:
     stage.applied(crd("Widget", "v1"))
     both = crd("Widget", "v1", "v2")
     with taking(0.3, 0.3 + NOTICED), after(0.3, lambda: stage.cluster.apply(both)):
-        assert established(stage.cluster, both, on_change=lambda *told: stage.changes.append(told)).healthy
+        assert established(stage.cluster, both, on_change=lambda *told: stage.changes.append(told)).is_healthy
     assert [found.state for _ref, found in stage.changes] == ["progressing", "current"]
 
 
@@ -627,7 +627,7 @@ def test_a_version_that_is_not_to_be_served_is_not_waited_for(stage: Stage) -> N
     stage.applied(crd("Widget", "v1"))
     both = crd("Widget", "v1", "v2")
     both["spec"]["versions"][1]["served"] = False
-    assert established(stage.cluster, both, seconds=0.2).healthy
+    assert established(stage.cluster, both, seconds=0.2).is_healthy
 
 
 def test_taken_names_fail_without_waiting_for_the_deadline(

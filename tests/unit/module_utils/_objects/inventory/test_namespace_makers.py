@@ -12,8 +12,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    OTHERS,
-    US,
+    CREATED_BY_OTHERS,
+    CREATED_BY_US,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     FOUNDATION,
@@ -134,7 +134,7 @@ def test_a_namespace_stays_although_its_maker_has_written_it_again(clock: Clock,
     clock.goes_on()
     if when == "after":
         write_again(someone)
-    assert noted(someone) == {"shop": OTHERS, "mesh": US}
+    assert noted(someone) == {"shop": CREATED_BY_OTHERS, "mesh": CREATED_BY_US}
     assert_spared(someone)
 
 
@@ -192,7 +192,7 @@ def test_after_an_interruption_each_namespace_has_still_the_same_maker(
     assert someone.deploy()["failed"]
     clock.goes_on()
     assert not someone.deploy().get("failed")
-    assert noted(someone) == {"shop": OTHERS, "mesh": US}
+    assert noted(someone) == {"shop": CREATED_BY_OTHERS, "mesh": CREATED_BY_US}
     assert_spared(someone)
 
 
@@ -222,7 +222,7 @@ def test_what_we_make_anew_after_its_owner_has_deleted_it_is_ours(clock: Clock) 
     someone.cluster.delete("v1", "Namespace", "shop")
     clock.goes_on()
     upgrade(someone, kyma="true")
-    assert noted(someone)["shop"] == US
+    assert noted(someone)["shop"] == CREATED_BY_US
     assert someone.delete()["warnings"] == []
     assert left(someone) == set()
 
@@ -261,7 +261,7 @@ def test_a_namespace_keeps_its_maker_when_it_moves_into_a_component(clock: Clock
     moved = [config_map("routes"), namespace(kyma="true")]
     someone.materials.given = release("2.10", {"mesh": (ComponentEntry("mesh", "mesh"), moved)})
     assert someone.deploy()["state"] == "succeeded"
-    assert noted(someone) == {"shop": OTHERS if theirs else US, "mesh": US}
+    assert noted(someone) == {"shop": CREATED_BY_OTHERS if theirs else CREATED_BY_US, "mesh": CREATED_BY_US}
     someone.delete()
     assert left(someone) == ({"shop"} if theirs else set())
 

@@ -11,11 +11,11 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.adoption import (
-    all_of,
-    handed_over,
     is_maker,
     is_other_tool,
     is_plain_write_of_ours,
+    owned_fields,
+    take_over_fields,
 )
 
 
@@ -60,8 +60,8 @@ def test_what_is_taken_is_joined_with_ours_and_the_rest_stays() -> None:
     ours = entry(FIELD_MANAGER, "Apply", fieldsV1={"f:data": {"f:b": {}}}, time="ours")
     helm = entry("helm", fieldsV1={"f:data": {"f:a": {}}, "f:status": {"f:x": {}}})
     other = entry("some-controller", fieldsV1={"f:data": {"f:c": {}}})
-    moved = handed_over(
-        [helm, other, ours], "v1", lambda one, _all: all_of(one) if is_maker(one) else frozenset()
+    moved = take_over_fields(
+        [helm, other, ours], "v1", lambda one, _all: owned_fields(one) if is_maker(one) else frozenset()
     )
     assert moved is not None
     assert [(one["manager"], one["operation"], one["time"]) for one in moved] == [
@@ -77,16 +77,16 @@ def test_what_is_taken_is_joined_with_ours_and_the_rest_stays() -> None:
 def test_a_plain_write_of_ours_becomes_an_apply() -> None:
     plain = entry(FIELD_MANAGER)
     assert is_plain_write_of_ours(plain)
-    moved = handed_over([plain], "v1", lambda one, _all: all_of(one))
+    moved = take_over_fields([plain], "v1", lambda one, _all: owned_fields(one))
     assert moved == [entry(FIELD_MANAGER, "Apply")]
 
 
 def test_what_was_written_in_another_version_is_given_up_and_not_taken() -> None:
     old = entry("helm", apiVersion="v1beta1")
     ours = entry(FIELD_MANAGER, "Apply", fieldsV1={"f:data": {"f:b": {}}})
-    assert handed_over([old, ours], "v1", lambda one, _all: all_of(one)) == [ours]
+    assert take_over_fields([old, ours], "v1", lambda one, _all: owned_fields(one)) == [ours]
 
 
 def test_where_nothing_is_taken_nothing_is_written() -> None:
-    assert handed_over([entry("kubectl-edit")], "v1", lambda _one, _all: frozenset()) is None
-    assert handed_over([], "v1", lambda one, _all: all_of(one)) is None
+    assert take_over_fields([entry("kubectl-edit")], "v1", lambda _one, _all: frozenset()) is None
+    assert take_over_fields([], "v1", lambda one, _all: owned_fields(one)) is None

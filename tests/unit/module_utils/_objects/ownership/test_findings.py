@@ -14,15 +14,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import new_findings
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    DriftOutcome,
     Finding,
-    Outcome,
     added_by,
-    held_by_others,
-    remembered,
-    sentences_of,
+    describe_findings,
+    finding_keys,
+    foreign_findings,
     unexplained,
 )
 
@@ -62,24 +64,24 @@ SIDECAR = {
         (
             entry("injector", SIDECAR),
             {
-                'spec.template.spec.containers[name="proxy"]': Outcome.KEPT,
-                'spec.template.spec.volumes[name="v"]': Outcome.KEPT,
+                'spec.template.spec.containers[name="proxy"]': DriftOutcome.KEPT,
+                'spec.template.spec.volumes[name="v"]': DriftOutcome.KEPT,
             },
         ),
         (
             entry("kubectl-label", {"f:metadata": {"f:labels": {"f:app": {}, "f:team": {}}}}),
-            {"metadata.labels.team": Outcome.KEPT},
+            {"metadata.labels.team": DriftOutcome.KEPT},
         ),
         (
             entry("kubectl-annotate", {"f:metadata": {"f:annotations": {".": {}, "f:example.com/a": {}}}}),
-            {"metadata.annotations.example.com/a": Outcome.KEPT},
+            {"metadata.annotations.example.com/a": DriftOutcome.KEPT},
         ),
-        (entry("kubectl", {"f:spec": {"f:replicas": {}}}, "scale"), {"spec.replicas": Outcome.CEDED}),
+        (entry("kubectl", {"f:spec": {"f:replicas": {}}}, "scale"), {"spec.replicas": DriftOutcome.CEDED}),
         (
             entry("kube-controller-manager", {"f:spec": {"f:replicas": {}}}, "scale"),
-            {"spec.replicas": Outcome.CEDED},
+            {"spec.replicas": DriftOutcome.CEDED},
         ),
-        (entry("keda", {"f:spec": {"f:replicas": {}}}), {"spec.replicas": Outcome.CEDED}),
+        (entry("keda", {"f:spec": {"f:replicas": {}}}), {"spec.replicas": DriftOutcome.CEDED}),
         (entry("operator", {"f:status": {"f:phase": {}}}), {}),
         (entry("operator", {"f:metadata": {"f:annotations": {"f:x": {}}}}, "status"), {}),
         (entry("operator", {"f:metadata": {"f:finalizers": {'v:"example.com/f"': {}}}}), {}),
@@ -103,24 +105,24 @@ SIDECAR = {
         ),
     ],
 )
-def test_what_others_hold_is_told_by_its_topmost_field(other: dict, told: dict[str, Outcome]) -> None:
-    found = held_by_others(deployment(other))
+def test_what_others_hold_is_told_by_its_topmost_field(other: dict, told: dict[str, DriftOutcome]) -> None:
+    found = foreign_findings(deployment(other))
     assert {one.field: one.outcome for one in found} == told
     assert {one.time for one in found} <= {"t"}
 
 
 def test_an_object_that_is_ours_alone_tells_nothing() -> None:
-    assert held_by_others(deployment()) == []
-    assert held_by_others({**deployment(), "metadata": {"name": "a", "namespace": "ns"}}) == []
+    assert foreign_findings(deployment()) == []
+    assert foreign_findings({**deployment(), "metadata": {"name": "a", "namespace": "ns"}}) == []
 
 
 def test_what_was_ceded_is_not_told_again_as_added() -> None:
     other = entry("operator", {"f:spec": {"f:paused": {}, "f:strategy": {"f:type": {}}}})
-    ceded = [Finding(REF, "spec.strategy", "operator", "t", Outcome.CEDED)]
-    found = held_by_others(deployment(other), ceded)
+    ceded = [Finding(REF, "spec.strategy", "operator", "t", DriftOutcome.CEDED)]
+    found = foreign_findings(deployment(other), ceded)
     assert [(one.field, one.outcome) for one in found] == [
-        ("spec.strategy", Outcome.CEDED),
-        ("spec.paused", Outcome.KEPT),
+        ("spec.strategy", DriftOutcome.CEDED),
+        ("spec.paused", DriftOutcome.KEPT),
     ]
 
 
@@ -144,7 +146,7 @@ def test_what_is_added_comes_with_the_map_that_was_made_for_it() -> None:
 
 
 def test_a_change_that_nobody_holds_is_told_without_a_name() -> None:
-    taken = Finding(REF, 'spec.containers[name="main"].image', "kubectl-edit", "t", Outcome.RESTORED)
+    taken = Finding(REF, 'spec.containers[name="main"].image', "kubectl-edit", "t", DriftOutcome.RESTORED)
     fields = ["spec.containers[main].image", "metadata.labels.app"]
     found = unexplained(REF, fields, [taken])
     assert [(one.field, one.manager) for one in found] == [("metadata.labels.app", "")]
@@ -157,25 +159,27 @@ def test_a_change_that_nobody_holds_is_told_without_a_name() -> None:
 
 
 def test_only_what_is_new_is_told_and_what_is_restored_always() -> None:
-    kept = Finding(REF, "metadata.labels.team", "kubectl-label", "t", Outcome.KEPT)
-    ceded = Finding(REF, "spec.replicas", "hpa (scale)", "t", Outcome.CEDED)
-    restored = Finding(REF, "metadata.labels.app", "kubectl-label", "t", Outcome.RESTORED)
+    kept = Finding(REF, "metadata.labels.team", "kubectl-label", "t", DriftOutcome.KEPT)
+    ceded = Finding(REF, "spec.replicas", "hpa (scale)", "t", DriftOutcome.CEDED)
+    restored = Finding(REF, "metadata.labels.app", "kubectl-label", "t", DriftOutcome.RESTORED)
     all_of_them = [kept, ceded, restored]
-    known = Entry(
+    known = InventoryEntry(
         "apps/v1",
         REF,
-        ceded=remembered(all_of_them, REF, Outcome.CEDED),
-        added=remembered(all_of_them, REF, Outcome.KEPT),
+        ceded=finding_keys(all_of_them, REF, DriftOutcome.CEDED),
+        added=finding_keys(all_of_them, REF, DriftOutcome.KEPT),
     )
-    assert news(all_of_them, {}) == all_of_them
-    assert news(all_of_them, {REF: known}) == [restored]
-    assert news([replace(kept, manager="another")], {REF: known}) == [replace(kept, manager="another")]
+    assert new_findings(all_of_them, {}) == all_of_them
+    assert new_findings(all_of_them, {REF: known}) == [restored]
+    assert new_findings([replace(kept, manager="another")], {REF: known}) == [
+        replace(kept, manager="another")
+    ]
 
 
 def test_many_objects_that_are_taken_over_are_told_in_one_sentence() -> None:
-    one = Finding(REF, "", "helm", "t", Outcome.ADOPTED)
+    one = Finding(REF, "", "helm", "t", DriftOutcome.ADOPTED)
     other = replace(one, ref=REF._replace(name="b"))
-    assert sentences_of([one, other]) == ["2 objects were written by helm before; they are taken over"]
-    assert sentences_of([one]) == [
+    assert describe_findings([one, other]) == ["2 objects were written by helm before; they are taken over"]
+    assert describe_findings([one]) == [
         "Deployment ns/a: written by helm (t) before; it is taken over with all that was written so"
     ]

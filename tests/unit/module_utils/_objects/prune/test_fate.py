@@ -18,19 +18,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.dele
     objects_by_component,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
-    fate_of,
+    decide_removal,
     is_protected,
     may_prune,
-    no_longer_wanted,
+    obsolete_entries,
 )
 
 CRD = "apiextensions.k8s.io"
 
 
-def entry(name: str, *, kind: str = "ConfigMap", uid: str = "", dropped: bool = False) -> Entry:
-    return Entry("v1", Ref("", kind, "ns", name), uid or f"uid-{name}", "7", dropped=dropped)
+def entry(name: str, *, kind: str = "ConfigMap", uid: str = "", dropped: bool = False) -> InventoryEntry:
+    return InventoryEntry("v1", Ref("", kind, "ns", name), uid or f"uid-{name}", "7", dropped=dropped)
 
 
 def live(manager: str = FIELD_MANAGER, **metadata: object) -> Object:
@@ -38,13 +40,15 @@ def live(manager: str = FIELD_MANAGER, **metadata: object) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, **metadata}}
 
 
-def inventory(component: str, *entries: Entry, prerequisite: bool = False, needs: str = "") -> Inventory:
+def inventory(
+    component: str, *entries: InventoryEntry, prerequisite: bool = False, needs: str = ""
+) -> Inventory:
     return Inventory(
         component, entries=entries, digest="d", prerequisite=prerequisite, needs=tuple(needs.split())
     )
 
 
-def names(found: dict[str, tuple[Entry, ...]]) -> dict[str, list[str]]:
+def names(found: dict[str, tuple[InventoryEntry, ...]]) -> dict[str, list[str]]:
     return {component: [one.ref.name for one in entries] for component, entries in found.items()}
 
 
@@ -52,13 +56,13 @@ def names(found: dict[str, tuple[Entry, ...]]) -> dict[str, list[str]]:
 
 
 def test_what_is_as_it_was_noted_goes_with_its_uid_and_version_as_preconditions() -> None:
-    fate = fate_of(entry("a"), live())
-    assert (fate.what, fate.uid, fate.resource_version) == ("delete", "uid-a", "7")
+    fate = decide_removal(entry("a"), live())
+    assert (fate.action, fate.uid, fate.resource_version) == ("delete", "uid-a", "7")
 
 
 def test_what_has_moved_on_and_is_ours_goes_as_it_is_now() -> None:
-    fate = fate_of(entry("a"), live(resourceVersion="9"))
-    assert (fate.what, fate.resource_version) == ("delete", "9")
+    fate = decide_removal(entry("a"), live(resourceVersion="9"))
+    assert (fate.action, fate.resource_version) == ("delete", "9")
 
 
 @pytest.mark.parametrize(
@@ -73,22 +77,22 @@ def test_what_has_moved_on_and_is_ours_goes_as_it_is_now() -> None:
 def test_what_is_not_ours_any_more_or_shall_stay_is_left_alone(
     found: Object | None, what: str, why: str
 ) -> None:
-    fate = fate_of(entry("a"), found)
-    assert fate.what == what
-    assert why in fate.why
+    fate = decide_removal(entry("a"), found)
+    assert fate.action == what
+    assert why in fate.reason
 
 
 def test_what_says_of_itself_that_it_stays_goes_by_force() -> None:
     assert (
-        fate_of(entry("a"), live(annotations={"helm.sh/resource-policy": "keep"}), force=True).what
+        decide_removal(entry("a"), live(annotations={"helm.sh/resource-policy": "keep"}), force=True).action
         == "delete"
     )
 
 
 def test_what_we_only_meant_to_apply_goes_only_if_we_did() -> None:
     meant = entry("a")._replace(uid="", resource_version="")
-    assert fate_of(meant, live()).what == "delete"
-    assert fate_of(meant, live("somebody")).what == "left"
+    assert decide_removal(meant, live()).action == "delete"
+    assert decide_removal(meant, live("somebody")).action == "left"
 
 
 @pytest.mark.parametrize(
@@ -117,20 +121,20 @@ def test_what_moved_to_another_component_lives() -> None:
         inventory("b", entry("moved")),
     ]
     wanted = {Ref("", "ConfigMap", "ns", name) for name in ("kept", "moved")}
-    assert names(no_longer_wanted(inventories, wanted, {"a", "b"})) == {"a": ["old"]}
+    assert names(obsolete_entries(inventories, wanted, {"a", "b"})) == {"a": ["old"]}
 
 
 def test_what_another_group_serves_under_another_reference_lives() -> None:
-    old = Entry("extensions/v1beta1", Ref("extensions", "Ingress", "ns", "web"), "uid-web")
-    new = Entry("networking.k8s.io/v1", Ref("networking.k8s.io", "Ingress", "ns", "web"), "uid-web")
+    old = InventoryEntry("extensions/v1beta1", Ref("extensions", "Ingress", "ns", "web"), "uid-web")
+    new = InventoryEntry("networking.k8s.io/v1", Ref("networking.k8s.io", "Ingress", "ns", "web"), "uid-web")
     inventories = [inventory("a", old._replace(dropped=True), new)]
-    assert no_longer_wanted(inventories, {new.ref}, {"a"}) == {}
+    assert obsolete_entries(inventories, {new.ref}, {"a"}) == {}
 
 
 def test_orphans_keep_what_they_have_unless_they_go() -> None:
     inventories = [inventory("a", entry("shared", dropped=True)), inventory("orphan", entry("shared"))]
-    assert no_longer_wanted(inventories, set(), {"a"}) == {}
-    assert set(no_longer_wanted(inventories, set(), {"a", "orphan"})) == {"a", "orphan"}
+    assert obsolete_entries(inventories, set(), {"a"}) == {}
+    assert set(obsolete_entries(inventories, set(), {"a", "orphan"})) == {"a", "orphan"}
 
 
 @pytest.mark.parametrize(

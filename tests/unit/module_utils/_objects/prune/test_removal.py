@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    Entry,
+    InventoryEntry,
     entry_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
@@ -30,13 +30,13 @@ def placed(obj: Object) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "namespace": "default"}}
 
 
-def remove_while(cluster: MemoryCluster, entry: Entry, meddle: Callable[[], object]) -> Removal:
+def remove_while(cluster: MemoryCluster, entry: InventoryEntry, meddle: Callable[[], object]) -> Removal:
     """Remove an object, and let somebody meddle between the look at it and its deletion."""
 
-    def spare(_entry: Entry, _live: Object) -> None:
+    def spare(_entry: InventoryEntry, _live: Object) -> None:
         meddle()
 
-    return remove_objects(Terms(cluster, spare=spare), [entry])
+    return remove_objects(Terms(cluster, retain=spare), [entry])
 
 
 def deletions(cluster: MemoryCluster) -> int:
@@ -52,7 +52,7 @@ def test_what_is_made_anew_between_the_look_and_the_deletion_lives() -> None:
         cluster.with_field_manager("somebody").create(placed(config_map("a", theirs="1")))
 
     removal = remove_while(cluster, entry, make_anew)
-    assert [one.ref.name for one in removal.left] == ["a"]
+    assert [one.ref.name for one in removal.not_owned] == ["a"]
     assert cluster.get("v1", "ConfigMap", "a", "default")
 
 
@@ -71,8 +71,8 @@ def test_what_changes_between_the_look_and_the_deletion_is_looked_at_again() -> 
 
     removal = remove_while(cluster, entry, take_over)
     assert deletions(cluster) == 1
-    assert [one.ref.name for one in removal.left] == ["a"]
-    assert "somebody" in removal.told[0]
+    assert [one.ref.name for one in removal.not_owned] == ["a"]
+    assert "somebody" in removal.notes[0]
 
 
 def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
@@ -90,7 +90,7 @@ def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
 
 
 @pytest.fixture
-def three_ranks() -> tuple[MemoryCluster, list[Entry]]:
+def three_ranks() -> tuple[MemoryCluster, list[InventoryEntry]]:
     """Objects of three ranks: a custom resource goes first, then a Deployment, then ConfigMaps."""
     cluster = MemoryCluster()
     cluster.apply(crd("Gateway"))
@@ -98,11 +98,11 @@ def three_ranks() -> tuple[MemoryCluster, list[Entry]]:
     return cluster, [entry_of(cluster.apply(placed(obj))) for obj in objects]
 
 
-def names(entries: list[Entry]) -> list[str]:
+def names(entries: list[InventoryEntry]) -> list[str]:
     return [entry.ref.name for entry in entries]
 
 
-def test_ranks_go_one_after_the_other(three_ranks: tuple[MemoryCluster, list[Entry]]) -> None:
+def test_ranks_go_one_after_the_other(three_ranks: tuple[MemoryCluster, list[InventoryEntry]]) -> None:
     cluster, entries = three_ranks
     removal = remove_objects(Terms(cluster), entries)
     assert names(removal.deleted) == ["edge", "web", "first", "second"]
@@ -110,7 +110,7 @@ def test_ranks_go_one_after_the_other(three_ranks: tuple[MemoryCluster, list[Ent
 
 
 def test_after_a_refused_deletion_no_later_rank_is_tried(
-    three_ranks: tuple[MemoryCluster, list[Entry]],
+    three_ranks: tuple[MemoryCluster, list[InventoryEntry]],
 ) -> None:
     cluster, entries = three_ranks
     refused = ApiError("delete", status=500, api_message="the disk is full")
@@ -124,7 +124,7 @@ def test_after_a_refused_deletion_no_later_rank_is_tried(
 
 
 def test_after_an_object_that_does_not_go_no_later_rank_is_tried(
-    three_ranks: tuple[MemoryCluster, list[Entry]],
+    three_ranks: tuple[MemoryCluster, list[InventoryEntry]],
 ) -> None:
     cluster, entries = three_ranks
     held = {"metadata": {"finalizers": ["example.com/guard"]}}

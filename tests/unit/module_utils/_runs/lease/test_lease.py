@@ -42,33 +42,33 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import tenure as tenure_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
+    AcquiredLease,
     Acquisition,
-    Claim,
     LeaseHeld,
-    Won,
-    forget_lease,
+    LeaseRequest,
+    delete_lease,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,
-    fenced,
+    fenced_cluster,
     lower_fence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
-    API_VERSION,
-    KIND,
-    NAME,
-    NAMESPACE,
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
     Holder,
     Lease,
-    Sighting,
-    Standing,
+    LeaseAvailability,
+    LeaseObservation,
+    acquisition_spec,
     holder_of,
     lease_from,
-    sighted,
-    taken,
+    observe_lease,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import Tenure, read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import HeldLease, read_lease
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -81,7 +81,11 @@ from tests.support.apiserver import Reply, Seen, serve, status
 
 ALICE, BOB = Holder("a", "alice@bastion", 7), Holder("b", "bob@laptop", 8)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "d", "namespace": NAMESPACE}}
+ACCOUNT = {
+    "apiVersion": "v1",
+    "kind": "ServiceAccount",
+    "metadata": {"name": "d", "namespace": LIFECYCLE_NAMESPACE},
+}
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
 
 
@@ -103,39 +107,42 @@ def test_a_clock_counts_where_there_is_none_for_booting(monkeypatch: pytest.Monk
 
 
 def of_alice(**more: object) -> Lease:
-    spec = taken(Lease(), ALICE, 45, NOW)
-    meta = {"name": NAME, "uid": "u", "resourceVersion": "1"}
+    spec = acquisition_spec(Lease(), ALICE, 45, NOW)
+    meta = {"name": LEASE_NAME, "uid": "u", "resourceVersion": "1"}
     return replace(lease_from({"metadata": meta, "spec": spec}), **more)
 
 
 def test_a_lease_that_nobody_holds_is_free() -> None:
-    assert sighted(None, lease_from(None), 0).standing(0) is Standing.FREE
-    assert sighted(None, of_alice(holder=""), 0).standing(0) is Standing.FREE
+    assert observe_lease(None, lease_from(None), 0).availability(0) is LeaseAvailability.FREE
+    assert observe_lease(None, of_alice(holder=""), 0).availability(0) is LeaseAvailability.FREE
 
 
 def test_a_lease_has_expired_once_it_was_seen_unchanged_for_its_duration() -> None:
-    seen = sighted(None, of_alice(), 100)
+    seen = observe_lease(None, of_alice(), 100)
     for now in (100, 120, 144.9):
-        seen = sighted(seen, of_alice(), now)
-        assert (seen.standing(now), seen.is_alive) == (Standing.HELD, False)
-    assert seen.standing(145) is Standing.EXPIRED
+        seen = observe_lease(seen, of_alice(), now)
+        assert (seen.availability(now), seen.is_alive) == (LeaseAvailability.HELD, False)
+    assert seen.availability(145) is LeaseAvailability.EXPIRED
 
 
 def test_a_renewal_is_a_sign_of_life_and_somebody_elses_label_is_none() -> None:
-    seen = sighted(sighted(None, of_alice(), 0), of_alice(renewed="later"), 40)
-    assert (seen.standing(84), seen.is_alive) == (Standing.HELD, True)
-    labelled = sighted(seen, of_alice(renewed="later", resource_version="2"), 84)
-    assert (labelled.standing(85), labelled.lease.resource_version) == (Standing.EXPIRED, "2")
-    other = sighted(seen, of_alice(holder=BOB.identity, epoch=2), 85)
-    assert (other.standing(86), other.is_alive) == (Standing.HELD, False)
+    seen = observe_lease(observe_lease(None, of_alice(), 0), of_alice(renewed="later"), 40)
+    assert (seen.availability(84), seen.is_alive) == (LeaseAvailability.HELD, True)
+    labelled = observe_lease(seen, of_alice(renewed="later", resource_version="2"), 84)
+    assert (labelled.availability(85), labelled.lease.resource_version) == (LeaseAvailability.EXPIRED, "2")
+    other = observe_lease(seen, of_alice(holder=BOB.identity, epoch=2), 85)
+    assert (other.availability(86), other.is_alive) == (LeaseAvailability.HELD, False)
 
 
 @pytest.mark.parametrize("off", [timedelta(minutes=-10), timedelta(0), timedelta(minutes=10)])
 def test_a_clock_that_is_off_makes_no_difference(off: timedelta) -> None:
-    spec = taken(Lease(), ALICE, 45, datetime.now(UTC) + off)
+    spec = acquisition_spec(Lease(), ALICE, 45, datetime.now(UTC) + off)
     lease = lease_from({"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": spec})
-    seen = sighted(sighted(None, lease, 10), lease, 54)
-    assert (seen.standing(54), seen.standing(55)) == (Standing.HELD, Standing.EXPIRED)
+    seen = observe_lease(observe_lease(None, lease, 10), lease, 54)
+    assert (seen.availability(54), seen.availability(55)) == (
+        LeaseAvailability.HELD,
+        LeaseAvailability.EXPIRED,
+    )
 
 
 def test_who_holds_it_is_told_in_words() -> None:
@@ -154,7 +161,7 @@ class Actor:
 
     holder: Holder
     offset: float
-    seen: Sighting | None = None
+    seen: LeaseObservation | None = None
     epoch: int = 0
     until: float = float("-inf")
 
@@ -183,10 +190,10 @@ class World:
     def attempt(self, actor: Actor, delay: float) -> None:
         """Somebody looks at it, and tries to take it where it can be had, by what he saw."""
         self.now += delay
-        actor.seen = sighted(actor.seen, self.lease, self.now + actor.offset)
+        actor.seen = observe_lease(actor.seen, self.lease, self.now + actor.offset)
         self.now += delay
         begun = self.now + actor.offset
-        if actor.seen.standing(begun) is Standing.HELD:
+        if actor.seen.availability(begun) is LeaseAvailability.HELD:
             return
         self.now += delay
         if actor.seen.lease.resource_version == self.lease.resource_version:
@@ -258,11 +265,13 @@ class Time:
 
 def claim(
     holder: Holder = ALICE, *, wait: float = 0, account: str = "", rights: tuple[Right, ...] = ()
-) -> Claim:
-    return Claim(holder, 45, wait, account, rights)
+) -> LeaseRequest:
+    return LeaseRequest(holder, 45, wait, account, rights)
 
 
-def acquire(cluster: Cluster, wanted: Claim, time: Time | None = None, told: list[str] | None = None) -> Won:
+def acquire(
+    cluster: Cluster, wanted: LeaseRequest, time: Time | None = None, told: list[str] | None = None
+) -> AcquiredLease:
     time = time or Time()
     tell = [] if told is None else told
     return Acquisition(
@@ -334,7 +343,7 @@ def test_a_silent_holder_is_taken_over_and_learns_of_it() -> None:
         LeaseLost, match=r"a has lost the lease .*: b of bob@laptop \(process 8\) since .* taken"
     ):
         alice.cluster.apply(CONFIG)
-    assert alice.tenure.lost
+    assert alice.tenure.loss_reason
     assert cluster.get("v1", "ConfigMap", "c", "default") is None
     won.cluster.apply(CONFIG)
 
@@ -350,7 +359,7 @@ def test_an_expired_lease_that_nobody_took_is_renewed() -> None:
 def test_a_lease_that_was_deleted_is_lost() -> None:
     cluster, time = MemoryCluster(), Time()
     won = acquire(cluster, claim(), time)
-    cluster.delete(API_VERSION, KIND, NAME, NAMESPACE)
+    cluster.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
     with pytest.raises(LeaseLost, match="was deleted"):
         won.tenure.renew()
 
@@ -384,7 +393,7 @@ def test_what_the_run_itself_has_given_back_was_taken_by_nobody() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time)
     # Another task of hers, that had found the run cancelled.
-    Tenure(cluster, ALICE.identity, alice.tenure.epoch, 45).release()
+    HeldLease(cluster, ALICE.identity, alice.tenure.epoch, 45).release()
     with pytest.raises(LeaseLost, match=r"^a may write no more: it was ended"):
         alice.tenure.renew()
 
@@ -392,7 +401,7 @@ def test_what_the_run_itself_has_given_back_was_taken_by_nobody() -> None:
 def test_whether_it_is_held_must_be_found_out_before_a_write() -> None:
     cluster, time = MemoryCluster(), Time()
     won = acquire(cluster, claim(), time)
-    cluster.fail_when(lambda one: one.ref.kind == KIND, Unreachable("no answer"))
+    cluster.fail_when(lambda one: one.ref.kind == LEASE_OBJECT_KIND, Unreachable("no answer"))
     won.cluster.apply(CONFIG)
     time.now += 40
     assert won.cluster.get("v1", "ConfigMap", "c", "default")
@@ -409,13 +418,15 @@ def test_a_server_that_is_overloaded_is_asked_again_before_a_write(
     alice = acquire(cluster, claim(), time)
     time.now += 40
     overloaded = api_error("renew", 503, {})
-    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("patch", KIND), overloaded, times=times)
+    cluster.fail_when(
+        lambda one: (one.verb, one.ref.kind) == ("patch", LEASE_OBJECT_KIND), overloaded, times=times
+    )
     if held:
-        alice.tenure.must_hold()
+        alice.tenure.require_lease()
         assert alice.tenure.seconds_left() > 40
     else:
         with pytest.raises(ApiError):
-            alice.tenure.must_hold()
+            alice.tenure.require_lease()
 
 
 def test_of_two_at_the_same_moment_one_is_second() -> None:
@@ -457,19 +468,19 @@ def test_where_nothing_of_ours_is_left_the_lease_goes_unless_somebody_has_just_g
 
     other = MemoryCluster.with_field_manager(cluster, "bob")
     cluster.fail_when(quicker, Unreachable("never raised"))
-    forget_lease(cluster)
+    delete_lease(cluster)
     assert holder_of(read_lease(cluster).holder) == BOB
     acquire(cluster, claim(ALICE), time).tenure.release()
     cluster._test.faults.clear()
-    forget_lease(cluster)
-    assert cluster.get("v1", "Namespace", NAMESPACE) is None
+    delete_lease(cluster)
+    assert cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE) is None
 
 
 # The fence.
 
 
 def secrets(cluster: MemoryCluster) -> list[str]:
-    return [one["metadata"]["name"] for one in cluster.list("v1", "Secret", NAMESPACE).items]
+    return [one["metadata"]["name"] for one in cluster.list("v1", "Secret", LIFECYCLE_NAMESPACE).items]
 
 
 def test_a_run_writes_by_a_token_that_ends_with_its_secret() -> None:
@@ -478,7 +489,7 @@ def test_a_run_writes_by_a_token_that_ends_with_its_secret() -> None:
     assert (secrets(cluster), won.fence.note, won.fence.is_advisory) == (["run-a"], "", False)
     won.cluster.apply(CONFIG)
     # Without another look at the lease the server alone has to refuse it.
-    cluster.delete("v1", "Secret", "run-a", NAMESPACE)
+    cluster.delete("v1", "Secret", "run-a", LIFECYCLE_NAMESPACE)
     with pytest.raises(LifecycleError, match=r"the Secret kyma-lifecycle/run-a, .* is no longer there"):
         won.cluster.apply(CONFIG)
 
@@ -487,7 +498,7 @@ def test_whoever_takes_over_ends_all_tokens_and_waits_until_they_are_refused() -
     cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
     alice = acquire(cluster, claim(account="d"), time)
     # One that took over from her, and died before it had ended her tokens.
-    cluster.seed({**CONFIG, "kind": "Secret", "metadata": {"name": "mine", "namespace": NAMESPACE}})
+    cluster.seed({**CONFIG, "kind": "Secret", "metadata": {"name": "mine", "namespace": LIFECYCLE_NAMESPACE}})
     won = acquire(cluster, claim(BOB, account="d"), time, told)
     assert secrets(cluster) == ["mine", "run-b"]
     assert time.slept[-1] == REFUSED_AFTER_SECONDS
@@ -517,7 +528,7 @@ def test_the_lease_is_not_taken_with_a_fence_that_nobody_else_can_find() -> None
     cluster = MemoryCluster(ACCOUNT)
     acquire(cluster, claim(account="d"))
     order = [(one.verb, one.ref.kind) for one in cluster.requests if one.verb in ("create", "token")]
-    assert order == [("create", "Secret"), ("token", "ServiceAccount"), ("create", KIND)]
+    assert order == [("create", "Secret"), ("token", "ServiceAccount"), ("create", LEASE_OBJECT_KIND)]
 
 
 @pytest.mark.parametrize(
@@ -559,7 +570,7 @@ def test_without_an_account_the_fence_is_advisory() -> None:
 def test_where_the_lease_was_deleted_the_tokens_of_whoever_had_it_end_too() -> None:
     cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
     alice = acquire(cluster, claim(account="d"), time)
-    cluster.delete(API_VERSION, KIND, NAME, NAMESPACE)
+    cluster.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
     won = acquire(cluster, claim(BOB, account="d"), time, told)
     assert secrets(cluster) == ["run-b"]
     assert (time.slept, won.is_first) == ([REFUSED_AFTER_SECONDS], False)
@@ -586,7 +597,7 @@ def test_a_fence_that_another_one_may_have_taken_away_is_made_anew() -> None:
 
     def quicker(request: Request) -> bool:
         # Alice has made her Secret, and Bob takes over, ends all tokens, and is done.
-        if (request.verb, request.ref.kind) == ("patch", KIND) and not bobs:
+        if (request.verb, request.ref.kind) == ("patch", LEASE_OBJECT_KIND) and not bobs:
             faults, cluster._test.faults = cluster._test.faults, []
             bobs.append(acquire(cluster, claim(BOB, account="d"), bobs_time))
             assert secrets(cluster) == ["run-b"]
@@ -595,7 +606,7 @@ def test_a_fence_that_another_one_may_have_taken_away_is_made_anew() -> None:
             cluster._test.faults = faults
         return False
 
-    bobs: list[Won] = []
+    bobs: list[AcquiredLease] = []
     bobs_time = Time()
     cluster.fail_when(quicker, Unreachable("never raised"))
     won = acquire(cluster, claim(account="d"), time)
@@ -616,7 +627,7 @@ def test_who_stood_still_before_he_ended_tokens_does_not_end_those_of_his_succes
             cluster._test.faults = faults
         return False
 
-    bobs: list[Won] = []
+    bobs: list[AcquiredLease] = []
     bobs_time = Time()
     cluster.fail_when(standing_still, Unreachable("never raised"))
     with pytest.raises(LeaseLost, match="b of bob@laptop"):
@@ -627,7 +638,9 @@ def test_who_stood_still_before_he_ended_tokens_does_not_end_those_of_his_succes
 
 def test_why_one_gets_no_lease_is_not_hidden_by_what_comes_after() -> None:
     cluster = MemoryCluster(ACCOUNT)
-    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("create", KIND), Unreachable("the reason"))
+    cluster.fail_when(
+        lambda one: (one.verb, one.ref.kind) == ("create", LEASE_OBJECT_KIND), Unreachable("the reason")
+    )
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("delete", "Secret"), Unreachable("another"))
     with pytest.raises(Unreachable, match="the reason"):
         acquire(cluster, claim(account="d"))
@@ -635,7 +648,9 @@ def test_why_one_gets_no_lease_is_not_hidden_by_what_comes_after() -> None:
 
 def test_who_gets_no_lease_leaves_no_secret() -> None:
     cluster = MemoryCluster(ACCOUNT)
-    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("create", KIND), Unreachable("no answer"))
+    cluster.fail_when(
+        lambda one: (one.verb, one.ref.kind) == ("create", LEASE_OBJECT_KIND), Unreachable("no answer")
+    )
     with pytest.raises(Unreachable):
         acquire(cluster, claim(account="d"))
     assert secrets(cluster) == []
@@ -656,7 +671,7 @@ def test_who_may_not_end_the_tokens_of_the_one_before_says_so() -> None:
 def test_a_token_that_is_refused_is_renewed_once() -> None:
     cluster = MemoryCluster()
     answers = iter(["Bearer n/s/old", "Bearer n/s/older"])
-    writing = cluster.writing_on(WriteTerms(lambda: 9.0, lambda _refused: next(answers)))
+    writing = cluster.with_write_terms(WriteTerms(lambda: 9.0, lambda _refused: next(answers)))
     with pytest.raises(Unauthorized):
         writing.apply(CONFIG)
 
@@ -671,16 +686,16 @@ def test_a_renewal_that_is_refused_for_another_reason_loses_nothing() -> None:
     )
     with pytest.raises(ApiError, match="etcd is away"):
         tenure.renew()
-    assert tenure.lost == ""
+    assert tenure.loss_reason == ""
     tenure.renew()
 
 
 def test_the_thread_keeps_it_renewed() -> None:
     cluster = MemoryCluster()
-    won = acquire(cluster, Claim(ALICE, 1, 0, "", ()))
+    won = acquire(cluster, LeaseRequest(ALICE, 1, 0, "", ()))
     first = read_lease(cluster).renewed
-    tenure = Tenure(cluster, ALICE.identity, won.tenure.epoch, 1)
-    with tenure.renewed():
+    tenure = HeldLease(cluster, ALICE.identity, won.tenure.epoch, 1)
+    with tenure.keep_renewed():
         time.sleep(0.6)
         assert tenure.seconds_left() > 0
     assert read_lease(cluster).renewed > first
@@ -692,10 +707,10 @@ def test_whoever_goes_on_with_a_lease_renews_it_when_its_last_renewal_is_old(
 ) -> None:
     cluster = MemoryCluster()
     won = acquire(cluster, claim())
-    tenure = Tenure(cluster, ALICE.identity, won.tenure.epoch, 45, until=boot_clock() + left)
+    tenure = HeldLease(cluster, ALICE.identity, won.tenure.epoch, 45, until=boot_clock() + left)
     renewed = threading.Event()
     cluster.on_write(lambda _cluster, _event: renewed.set())
-    with tenure.renewed():
+    with tenure.keep_renewed():
         assert renewed.wait(5 if asks else 0.3) is asks
 
 
@@ -707,7 +722,7 @@ def slow(cluster: MemoryCluster, time: Time, seconds: float, meanwhile: Callable
     pending = [meanwhile]
 
     def answer(_cluster: object, event: Event) -> None:
-        if event.object["kind"] == KIND and pending:
+        if event.object["kind"] == LEASE_OBJECT_KIND and pending:
             time.now += seconds
             pending.pop()()
 
@@ -737,7 +752,7 @@ def test_the_thread_renews_it_at_once_where_the_last_renewal_took_that_long() ->
 
     cluster.on_write(count)
     time.now = 40
-    with won.tenure.renewed():
+    with won.tenure.keep_renewed():
         assert twice.wait(5)
     assert won.tenure.until == 145
 
@@ -753,16 +768,16 @@ def test_a_renewal_that_is_answered_late_takes_nothing_from_a_later_one() -> Non
 def test_a_write_waits_for_it_while_it_is_kept_renewed_and_nobody_has_cancelled() -> None:
     cluster, time = MemoryCluster(), Time()
     tenure = acquire(cluster, claim(), time).tenure
-    assert not tenure.more_to_come()
-    with tenure.renewed():
-        assert tenure.more_to_come()
+    assert not tenure.is_extension_pending()
+    with tenure.keep_renewed():
+        assert tenure.is_extension_pending()
         tenure.cancelled = lambda: True
-        assert not tenure.more_to_come()
+        assert not tenure.is_extension_pending()
     tenure.cancelled = lambda: False
-    assert not tenure.more_to_come()
+    assert not tenure.is_extension_pending()
     tenure.end()
     with pytest.raises(LeaseLost, match="a may write no more"):
-        tenure.more_to_come()
+        tenure.is_extension_pending()
 
 
 LEASE_KIND = {
@@ -805,9 +820,9 @@ def test_a_write_goes_on_after_a_server_was_away_unless_somebody_else_has_the_le
     with serve(script) as server:
         retry = RetryPolicy(first_delay=0.01, longest_delay=0.05, limit=10.0)
         live = LiveCluster(Transport(Login(server.url), retry=retry, patient=True))
-        tenure = Tenure(live, ALICE.identity, 1, lasts, until=boot_clock() + lasts)
-        with tenure.renewed():
-            writing = fenced(live, tenure, Fence())
+        tenure = HeldLease(live, ALICE.identity, 1, lasts, until=boot_clock() + lasts)
+        with tenure.keep_renewed():
+            writing = fenced_cluster(live, tenure, Fence())
             if taken_over:
                 with pytest.raises(LeaseLost, match="b of bob@laptop"):
                     writing.apply(CONFIG)
@@ -883,7 +898,7 @@ class Granting(ClusterWrapper):
 
 
 CHANGED = Right("patch", "", "configmaps", "kyma-system")
-ANYWHERE = f"{NAMESPACE}-anywhere"
+ANYWHERE = f"{LIFECYCLE_NAMESPACE}-anywhere"
 
 
 def test_whoever_may_do_it_in_the_whole_cluster_is_asked_once() -> None:

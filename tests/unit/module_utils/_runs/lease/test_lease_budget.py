@@ -10,14 +10,18 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
 from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, release
 
-ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "d", "namespace": NAMESPACE}}
+ACCOUNT = {
+    "apiVersion": "v1",
+    "kind": "ServiceAccount",
+    "metadata": {"name": "d", "namespace": LIFECYCLE_NAMESPACE},
+}
 KINDS = ("Lease", "Secret", "ServiceAccount")
 LEASE = {"get Lease": 1, "patch Lease": 2}
 """Looked at when the run begins, beside all else that is; then taken, and given back."""

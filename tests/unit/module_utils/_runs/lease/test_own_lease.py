@@ -17,23 +17,23 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
+    AcquiredLease,
     Acquisition,
-    Claim,
     LeaseHeld,
-    Won,
+    LeaseRequest,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
-    API_VERSION,
-    KIND,
-    NAME,
-    NAMESPACE,
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
     Holder,
-    taken,
+    acquisition_spec,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    bring_definitions,
+    install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
@@ -41,7 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_hold,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import side_by_side
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -70,18 +70,18 @@ def write(working: Task, *names: str) -> Result:
             return str(error)
         return read_lease(working.cluster).holder
 
-    return {"seen": side_by_side(one, names)}
+    return {"seen": map_in_threads(one, names)}
 
 
 def test_who_writes_nothing_takes_no_lease() -> None:
     cluster = MemoryCluster()
-    assert with_own_lease(task(cluster), "one", write) == {"seen": []}
-    assert [one for one in cluster.requests if one.ref.kind == KIND] == []
+    assert run_with_own_lease(task(cluster), "one", write) == {"seen": []}
+    assert [one for one in cluster.requests if one.ref.kind == LEASE_OBJECT_KIND] == []
 
 
 def test_the_first_write_gets_it_for_all_and_it_is_given_back() -> None:
     cluster = MemoryCluster()
-    holders = set(with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))["seen"])
+    holders = set(run_with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))["seen"])
     assert len(holders) == 1
     assert holders.pop().startswith("one ")
     lease = read_lease(cluster)
@@ -98,10 +98,10 @@ def test_terms_that_were_made_before_it_hold_under_it() -> None:
             return super().apply(obj, **how)
 
     def work(working: Task) -> Result:
-        bound = working.cluster.writing_on(WriteTerms(lambda: 3.5))
+        bound = working.cluster.with_write_terms(WriteTerms(lambda: 3.5))
         return write(replace(working, cluster=bound.with_field_manager("ours")), "a", "b")
 
-    with_own_lease(task(Telling()), "one", work)
+    run_with_own_lease(task(Telling()), "one", work)
     assert found == [3.5, 3.5]
 
 
@@ -113,7 +113,7 @@ def test_it_is_given_back_after_a_failure() -> None:
         raise LifecycleError("it fails")
 
     with pytest.raises(LifecycleError, match="it fails"):
-        with_own_lease(task(cluster), "one", work)
+        run_with_own_lease(task(cluster), "one", work)
     assert (read_lease(cluster).holder, read_lease(cluster).epoch) == ("", 1)
 
 
@@ -122,21 +122,21 @@ def test_that_somebody_is_at_work_is_found_out_once_for_all_who_would_write(
 ) -> None:
     asked: list[str] = []
 
-    def held(_task: Task, run: str, *_more: object) -> Won:
+    def held(_task: Task, run: str, *_more: object) -> AcquiredLease:
         asked.append(run)
         time.sleep(0.1)
         raise LeaseHeld("somebody is at work")
 
     monkeypatch.setattr(own_lease, "acquire", held)
     cluster = MemoryCluster()
-    result = with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))
+    result = run_with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))
     assert (result["seen"], asked) == (["somebody is at work"] * len(NAMES), ["one"])
     assert [one for one in cluster.requests if one.writes] == []
 
 
 def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
     cluster = MemoryCluster()
-    claim = Claim(Holder("other"), 1, 0, "")
+    claim = LeaseRequest(Holder("other"), 1, 0, "")
     other = Acquisition(cluster, claim, lambda *_told: None, lambda: False).acquire()
     looks: list[bool] = []
 
@@ -147,7 +147,7 @@ def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
             other.cluster.apply({**obj, "metadata": {**obj["metadata"], "namespace": "default"}})
         return write(working, "a")
 
-    [holder] = with_own_lease(task(cluster), "one", work)["seen"]
+    [holder] = run_with_own_lease(task(cluster), "one", work)["seen"]
     assert looks == [False, True]
     assert holder.startswith("one ")
 
@@ -155,7 +155,9 @@ def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
 @pytest.mark.parametrize("seconds", [-1, 0, 5])
 def test_a_lease_that_ends_before_a_request_does_is_refused(seconds: int) -> None:
     cluster = MemoryCluster()
-    [told] = with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))["seen"]
+    [told] = run_with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))[
+        "seen"
+    ]
     assert told.startswith(f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be 6 or more: ")
     assert [one for one in cluster.requests if one.writes] == []
 
@@ -191,15 +193,17 @@ def test_where_the_cluster_is_held_nothing_is_written(
 
 def test_a_hold_that_came_while_one_waited_counts() -> None:
     cluster = MemoryCluster()
-    bring_definitions(cluster, Installation())
-    Acquisition(cluster, Claim(Holder("other"), 1, 0, ""), lambda *_told: None, lambda: False).acquire()
+    install_definitions(cluster, Installation())
+    Acquisition(
+        cluster, LeaseRequest(Holder("other"), 1, 0, ""), lambda *_told: None, lambda: False
+    ).acquire()
 
     def told(_subject: str, state: str, _detail: str = "") -> None:
         if state == "waiting":
             write_hold(cluster, Hold(reason="an audit"))
 
     waiting = replace(task(cluster), progress=told)
-    seen = with_own_lease(waiting, "one", lambda working: write(working, *NAMES))["seen"]
+    seen = run_with_own_lease(waiting, "one", lambda working: write(working, *NAMES))["seen"]
     assert [one.partition(" (")[0] for one in seen] == ["the cluster is held: an audit"] * len(NAMES)
     assert cluster.list("v1", "ConfigMap").items == []
     assert read_lease(cluster).holder == ""
@@ -207,8 +211,10 @@ def test_a_hold_that_came_while_one_waited_counts() -> None:
 
 def killed_while_it_had_the_lease(someone: Deployer) -> None:
     """Leave the lease as somebody who was killed leaves it."""
-    spec = taken(read_lease(someone.cluster), Holder("killed"), 1, datetime.now(UTC))
-    someone.cluster.patch(API_VERSION, KIND, NAME, NAMESPACE, {"spec": spec})
+    spec = acquisition_spec(read_lease(someone.cluster), Holder("killed"), 1, datetime.now(UTC))
+    someone.cluster.patch(
+        LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, {"spec": spec}
+    )
 
 
 @pytest.fixture(name="short_leases")

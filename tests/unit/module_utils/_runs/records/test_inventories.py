@@ -10,16 +10,20 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import intended
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import note_what_was_seen
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    intended_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import record_observations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import Entry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     ENTRIES_PER_OBJECT,
     delete_inventory,
-    entry_to,
+    entry_to_record,
     inventory_objects,
     read_inventories,
     rewrite_inventory,
@@ -33,8 +37,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 KIND = "Inventory"
 
 
-def entries(count: int) -> tuple[Entry, ...]:
-    return tuple(Entry("v1", Ref("", "ConfigMap", "ns", f"c{n}"), uid=f"u{n}") for n in range(count))
+def entries(count: int) -> tuple[InventoryEntry, ...]:
+    return tuple(InventoryEntry("v1", Ref("", "ConfigMap", "ns", f"c{n}"), uid=f"u{n}") for n in range(count))
 
 
 def inventory(component: str = "big", parts: int = 2, digest: str = "d") -> Inventory:
@@ -149,13 +153,13 @@ def test_what_a_run_has_written_since_is_neither_noted_over_nor_deleted(cluster:
     write_inventory(cluster, inventory(parts=1))
     seen = read_inventories(cluster)
     intent = inventory(parts=2, digest="")
-    write_inventory(cluster, replace(intent, kept=seen["big"].kept))
-    plan: Object = {"noted": {"big": {"objects": [{**entry_to(entries(1)[0]), "added": ["x (y)"]}]}}}
-    assert note_what_was_seen(cluster, plan, seen) == 0
+    write_inventory(cluster, replace(intent, record_versions=seen["big"].record_versions))
+    plan: Object = {"noted": {"big": {"objects": [{**entry_to_record(entries(1)[0]), "added": ["x (y)"]}]}}}
+    assert record_observations(cluster, plan, seen) == 0
     with pytest.raises(Conflict):
         delete_inventory(cluster, seen["big"])
     assert read_inventories(cluster)["big"] == intent
-    assert note_what_was_seen(cluster, plan, read_inventories(cluster)) == 1
+    assert record_observations(cluster, plan, read_inventories(cluster)) == 1
     assert read_inventories(cluster)["big"].entries[0].added == ("x (y)",)
 
 
@@ -166,7 +170,7 @@ def test_an_intent_that_was_written_in_part_has_all_that_was_there(cluster: Memo
     names_now = [entry.ref.name for entry in found.entries[10:]] + [f"new{n}" for n in range(10)]
     metadata = [{"name": name, "namespace": "ns"} for name in names_now]
     objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta} for meta in metadata]
-    intent = intended(found, ComponentEntry("big", "ns"), objects)
+    intent = intended_inventory(found, ComponentEntry("big", "ns"), objects)
     cluster.fail_at(2, Unreachable("killed"), writes_only=True)
     with pytest.raises(Unreachable):
         write_inventory(cluster, intent)

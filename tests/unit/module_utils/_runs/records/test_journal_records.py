@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
-    begun,
+    with_sequence,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
     JournalingCluster,
@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import DEFINITIONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    KIND,
+    JOURNAL_ENTRY_KIND,
     RunJournal,
     read_journal,
 )
@@ -42,7 +42,7 @@ def config_map(text: str) -> Object:
 
 def entry(before: str = "old", ref: Ref = REF) -> JournalEntry:
     was, became = ({**config_map(text), "kind": ref.kind} for text in (before, "new"))
-    return begun(JournalEntry("shop/one", "patch", "v1", ref, was, became))
+    return with_sequence(JournalEntry("shop/one", "patch", "v1", ref, was, became))
 
 
 @pytest.fixture(name="cluster")
@@ -58,17 +58,17 @@ def _journal(cluster: MemoryCluster) -> RunJournal:
 
 
 def test_what_is_withdrawn_goes(cluster: MemoryCluster, journal: RunJournal) -> None:
-    journal.withdraw(journal.intend(entry()))
+    journal.discard_intent(journal.record_intent(entry()))
     assert read_journal(cluster) == []
 
 
 def test_what_somebody_has_written_since_is_not_withdrawn(
     cluster: MemoryCluster, journal: RunJournal
 ) -> None:
-    kept = journal.intend(entry())
-    cluster.patch(API_VERSION, KIND, kept.name, None, {"spec": {"undoneBy": "alice"}})
+    kept = journal.record_intent(entry())
+    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, kept.name, None, {"spec": {"undoneBy": "alice"}})
     with pytest.raises(Conflict):
-        journal.withdraw(kept)
+        journal.discard_intent(kept)
     assert [one.undone_by for one in read_journal(cluster)] == ["alice"]
 
 
@@ -81,8 +81,11 @@ def test_what_hardly_compresses_is_kept_in_an_object_below_the_limit(
     cluster: MemoryCluster, journal: RunJournal, kind: str
 ) -> None:
     cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
-    journal.intend(entry(incompressible(700 << 10), REF._replace(kind=kind)))
-    records = [*cluster.list(API_VERSION, KIND).items, *cluster.list("v1", "Secret", "shop").items]
+    journal.record_intent(entry(incompressible(700 << 10), REF._replace(kind=kind)))
+    records = [
+        *cluster.list(API_VERSION, JOURNAL_ENTRY_KIND).items,
+        *cluster.list("v1", "Secret", "shop").items,
+    ]
     assert len(records) == (2 if kind == "Secret" else 1)
     for record in records:
         data = {key: base64.b64decode(value).decode() for key, value in record.get("data", {}).items()}

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
     LONGEST_UNPACKED,
     with_secrets,
@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 REF = Ref("", "Secret", "shop", "login")
-ENTRY = JournalEntry("shop/one", "patch", "v1", REF, None, None, settled=True, sequence=1, name="entry")
+ENTRY = JournalEntry("shop/one", "patch", "v1", REF, None, None, is_settled=True, sequence=1, name="entry")
 BINDING = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRoleBinding",
@@ -75,7 +75,7 @@ def test_what_somebody_has_made_of_it_is_as_if_it_was_not_kept(data: dict[str, A
     cluster = kept(**data)
     entries = with_secrets(cluster, [ENTRY])
     assert [(entry.before, entry.after) for entry in entries] == [(None, None)]
-    report = undo(cluster, entries)
+    report = undo_writes(cluster, entries)
     assert cluster.get(BINDING["apiVersion"], BINDING["kind"], "tenant-is-admin") is None
     login = cluster.get("v1", "Secret", "login", "shop")
     assert login

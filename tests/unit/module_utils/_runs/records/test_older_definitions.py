@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import who
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -82,8 +82,8 @@ def test_undoing_brings_the_definitions_that_it_needs() -> None:
     someone.deploy()
     outdated(someone)
     assert someone.task(migration.DEFINITION, state="undone", ids=["gateway/writes"])["changed"]
-    assert someone.record()["status"]["undone"]["gateway/writes"]["by"] == who()
-    assert all(entry.undone_by == who() for entry in read_journal(someone.cluster))
+    assert someone.record()["status"]["undone"]["gateway/writes"]["by"] == current_user()
+    assert all(entry.undone_by == current_user() for entry in read_journal(someone.cluster))
 
 
 def test_deleting_brings_the_definitions_that_it_needs() -> None:
@@ -91,4 +91,4 @@ def test_deleting_brings_the_definitions_that_it_needs() -> None:
     someone.deploy()
     outdated(someone)
     someone.delete("gateway")
-    assert someone.record()["spec"]["startedBy"] == who()
+    assert someone.record()["spec"]["startedBy"] == current_user()

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MigrationOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    Outcome as Fate,
+    DriftOutcome as Fate,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     LARGEST_SHARE,
     LONGEST_TEXT,
     ROOM,
-    shortened,
+    shorten_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -57,9 +57,9 @@ def test_what_is_short_stays_as_it_is() -> None:
         "seconds": 1.5,
         "phases": {"components": {"state": "failed", "seconds": 1}},
         "components": {"logging": outcome(findings=3, warnings=("mind the gap",), error="too bad")},
-        "migrations": {"logging/one": Outcome("logging/one", "logging", "pre", "done").as_result()},
+        "migrations": {"logging/one": MigrationOutcome("logging/one", "logging", "pre", "done").as_result()},
     }
-    kept = shortened(status)
+    kept = shorten_status(status)
     assert [one.pop("left_out") for key in ("components", "migrations") for one in kept[key].values()] == [
         None,
         None,
@@ -69,7 +69,7 @@ def test_what_is_short_stays_as_it_is() -> None:
 
 def test_of_long_lists_the_first_are_kept_and_the_rest_is_counted() -> None:
     whole = outcome(findings=1200, warnings=tuple(f"warning {number}" for number in range(3)))
-    kept = shortened({"components": {"logging": whole}})["components"]["logging"]
+    kept = shorten_status({"components": {"logging": whole}})["components"]["logging"]
     assert size(kept) < LARGEST_SHARE + 200
     assert kept["warnings"] == whole["warnings"]
     number = len(kept["drift"])
@@ -80,7 +80,7 @@ def test_of_long_lists_the_first_are_kept_and_the_rest_is_counted() -> None:
 
 def test_what_was_left_out_before_is_still_told() -> None:
     again = {**outcome(warnings=("x" * 100,) * 1000), "left_out": "drift: 20 of 1200"}
-    assert shortened({"components": {"a": again}})["components"]["a"]["left_out"].startswith(
+    assert shorten_status({"components": {"a": again}})["components"]["a"]["left_out"].startswith(
         "drift: 20 of 1200; warnings: "
     )
 
@@ -88,7 +88,7 @@ def test_what_was_left_out_before_is_still_told() -> None:
 @pytest.mark.parametrize("letter", ["x", "ä", "\N{SNOWMAN}", '"'])
 def test_long_texts_are_cut_with_a_word(letter: str) -> None:
     error = letter * 100_000
-    kept = shortened({"components": {"a": outcome(error=error)}, "cancelled": error})
+    kept = shorten_status({"components": {"a": outcome(error=error)}, "cancelled": error})
     for text, longest in (
         (kept["components"]["a"]["error"], LARGEST_SHARE),
         (kept["cancelled"], LONGEST_TEXT),
@@ -101,7 +101,7 @@ def test_long_texts_are_cut_with_a_word(letter: str) -> None:
 def test_what_later_tasks_go_by_is_never_cut() -> None:
     wide = tuple(f"definitions{number}.example.com" for number in range(200))
     entry = outcome("n" * 63, wide=wide, findings=1000)
-    kept = shortened({"components": {"a": entry}}, among=100_000)["components"]["a"]
+    kept = shorten_status({"components": {"a": entry}}, among=100_000)["components"]["a"]
     assert {key: kept[key] for key in ("name", "state", "wide")} == {
         "name": "n" * 63,
         "state": "succeeded",
@@ -113,7 +113,7 @@ def test_what_later_tasks_go_by_is_never_cut() -> None:
 def test_many_components_share_the_room(count: int) -> None:
     warnings = tuple(f"{number}: {'w' * 500}" for number in range(1000))
     whole = outcome(findings=5000, warnings=warnings, error="e" * 50_000)
-    kept = [shortened({"components": {str(n): whole}}, among=count)["components"] for n in range(count)]
+    kept = [shorten_status({"components": {str(n): whole}}, among=count)["components"] for n in range(count)]
     assert sum(map(size, kept)) < ROOM + count * 900
 
 
