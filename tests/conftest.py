@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
 from tests.support.control_plane import control_plane
 from tests.support.needs import skip

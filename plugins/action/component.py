@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
     DEFAULT_DEADLINE,
     BackgroundCarrier,
 )

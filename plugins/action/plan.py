@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import failed_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import failed_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import import_early
 
 # Every plan needs it, and so do the tasks that carry it out.

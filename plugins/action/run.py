@@ -18,12 +18,14 @@ from ansible.errors import AnsibleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.run import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import EXIT_WATCHER
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import BackgroundCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import (
     has_libraries,
     import_early,
@@ -34,8 +36,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_
 
 # A run has at least these two tasks, and the one between them needs most of it too.
 import_early(
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end",
 )
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"

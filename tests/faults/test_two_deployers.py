@@ -16,8 +16,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
     REFUSED_AFTER_SECONDS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 
 from tests.integration.playbook.audit import AuditLog
 from tests.integration.playbook.running import Outcome, Playbook

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LIFECYCLE_NAMESPACE as LEASE_NAMESPACE,
 )

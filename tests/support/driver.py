@@ -14,15 +14,15 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
     AvailableRelease,
     Materials,
     Result,
     TaskDefinition,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
@@ -101,7 +101,7 @@ class FakeMaterials(Materials):
     def has_release(self) -> bool:
         return self.named
 
-    def at_hand(self) -> Sequence[AvailableRelease]:
+    def available_releases(self) -> Sequence[AvailableRelease]:
         return [
             AvailableRelease(one.version, one.upgrades_from, {"release": one.version}, FakeMaterials(one))
             for one in self.others
@@ -110,13 +110,13 @@ class FakeMaterials(Materials):
     def fingerprint(self) -> str:
         return f"fingerprint of {self.given.digest}"
 
-    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
         self.read.append("the release")
         assert not self.unreadable, "the release was read"
-        kept = kept or {}
+        skip = skip or {}
         contents = self.given.content.items()
-        content = {n: self.unread(n, one) if kept.get(n) == one.source_hash else one for n, one in contents}
-        crds = self.unread("the CRDs", self.given.crds) if kept else self.given.crds
+        content = {n: self.unread(n, one) if skip.get(n) == one.source_hash else one for n, one in contents}
+        crds = self.unread("the CRDs", self.given.crds) if skip else self.given.crds
         return replace(self.given, content=content, crds=crds)
 
     def unread(self, name: str, content: Content) -> Content:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 
-from .call import call_task_function
 from .options import full_argument_spec
 from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
 from .shipped_materials import ShippedMaterials
 from .task import TaskDefinition
+from .task_call import call_task_function
 
 
 def run_module(definition: TaskDefinition) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 from .task import AvailableRelease, Materials
@@ -41,16 +41,16 @@ class ShippedMaterials(Materials):
         """See Materials."""
         return self._release.digest
 
-    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """See Materials; all of it was read on the controller."""
-        del kept
+        del skip
         return self._release
 
     def content(self, component: str) -> Sequence[Object]:
         """See Materials."""
         return self._release.content[component].objects
 
-    def at_hand(self) -> Sequence[AvailableRelease]:
+    def available_releases(self) -> Sequence[AvailableRelease]:
         """See Materials."""
         if not self._workdir or not Path(self._workdir, CATALOG).exists():
             return ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
@@ -49,12 +49,12 @@ class Materials(ABC):
         """The digest of the release as it would be rendered; cheap, as nothing is parsed for it."""
 
     @abstractmethod
-    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """The rendered release. Raises LifecycleError with file and line where it can't be read.
 
         Args:
-            kept: sources of components that need not be read where they have not changed; with any, the CRDs
-                need not be read either.
+            skip: source hashes of components that need not be read where they have not changed; with any,
+                the CRDs need not be read either.
         """
 
     @abstractmethod

@@ -118,8 +118,8 @@ class WriteTerms:
         seconds_left: how long a write that begins now may take, by a clock that runs during suspend. A write
             without time is not sent.
         authorization: as whom to write; None as who we are.
-        is_extension_pending: whether somebody is getting more time, so that a write without time waits for it. It may
-            raise what such a write ends with where no more will ever come.
+        is_extension_pending: whether more time is on its way, so that a write without time waits for it. It
+            may raise what such a write ends with where no more will ever come.
     """
 
     seconds_left: Callable[[], float]

@@ -35,7 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     WaitCallbacks,
     apply_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
     objects_to_apply,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
@@ -52,7 +52,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wai
     wait_until_healthy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.done_jobs import with_finished
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.finished_job_entries import (
+    with_finished,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     refreshed_inventory,
@@ -64,10 +66,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     entry_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_makers import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_creators import (
     with_namespace_creators,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import new_findings
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
+    new_findings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress

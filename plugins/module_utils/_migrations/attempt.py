@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Co
 
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path
-from .planned_verdicts import already_done_warning, deviation
+from .predicted_verdicts import already_done_warning, deviation
 from .results import (
     BLOCKED,
     CANCELLED,

@@ -23,8 +23,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
-from .found import MigrationSet
-from .registry import (
+from .migration_folders import (
     FOUND_PACKAGE,
     MANIFEST,
     OWN_ORIGIN,
@@ -36,6 +35,7 @@ from .registry import (
     syntax_problem,
     unique,
 )
+from .migration_set import MigrationSet
 from .validation import Candidate, problems_of
 
 OWN_PACKAGE = "ansible_collections.kyma.lifecycle.plugins.module_utils.migrations"

@@ -69,10 +69,10 @@ class EngineSettings:
         rehearsal: nothing is kept, and nothing in the cluster reacts: waits end at once.
         workers: how many migrations are at work at once.
         grace: seconds that what is in flight gets after a cancellation.
-        foretold: what the plan said of those that a run is held to, by id; empty where there is no plan.
+        predicted: what the plan said of those that a run is held to, by id; empty where there is no plan.
         journal: where what they write is kept, so that it can be undone; None where it isn't.
-        record_intent: keeps that one is about to write, and may have to wait until it may, which takes none of the
-            time that it has itself; what it raises fails the migration before it has written.
+        record_intent: records that one is about to write, and may have to wait until it may, which takes none
+            of the time that it has itself; what it raises fails the migration before it has written.
     """
 
     cluster: Cluster

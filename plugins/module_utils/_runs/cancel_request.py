@@ -39,7 +39,7 @@ def cancel_run(task: Task) -> Result:
     for _attempt in range(ATTEMPTS):
         record = read_run(task.cluster, name)
         if task.params["nobody_at_work"] and not task.check_mode:
-            from .lease.under_lease import release_lease
+            from .lease.lease_session import release_lease
 
             release_lease(task.cluster, record)
         if why_not := nothing_to_cancel(record, ending=task.params["end"]):

@@ -32,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     CancellationCheck,
     end_if_cancelled,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     SUCCEEDED,
@@ -164,7 +164,9 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
 
 
 def _overlay(cluster: Cluster) -> Any:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+        DryRunCluster,
+    )
 
     return DryRunCluster(cluster)
 

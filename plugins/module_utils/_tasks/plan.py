@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     MigrationRunner,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.make_plan import create_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
     blocked_message,

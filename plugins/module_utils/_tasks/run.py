@@ -28,16 +28,16 @@ def run(task: Task) -> Result:
     if task.check_mode:
         return _rehearsed(state, task.params["run"] or "")
     if state == "noted":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.noted import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.plan_observations import (
             record_plan_observations,
         )
 
         return record_plan_observations(task)
     if state == "started":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin import start_run
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
 
         return start_run(task)
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end import end_run
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
 
     return end_run(task)
 

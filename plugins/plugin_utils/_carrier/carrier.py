@@ -15,10 +15,6 @@ from typing import Any, ClassVar
 
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import (
-    call_task_function,
-    failed_result,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     RENDERING_OPTIONS,
     release_request,
@@ -30,8 +26,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
     RELEASE_BUNDLE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import (
+    call_task_function,
+    failed_result,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache

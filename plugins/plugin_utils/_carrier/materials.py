@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AvailableRelease, Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 
@@ -80,22 +80,22 @@ class ControllerMaterials(Materials):
         """See Materials."""
         return self._fingerprint
 
-    def release(self, kept: Mapping[str, str] | None = None) -> Release:
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """See Materials."""
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
             is_read_except,
             load_release,
         )
 
-        kept = kept or {}
-        if self._held is None or not is_read_except(self._held, kept):
+        skip = skip or {}
+        if self._held is None or not is_read_except(self._held, skip):
             if self._bundles is None:
-                release = load_release(self._request, kept, self._held, self._fingerprint)
+                release = load_release(self._request, skip, self._held, self._fingerprint)
             else:
                 release = self._bundles.release(
                     self._fingerprint,
-                    lambda there: is_read_except(there, kept),
-                    lambda there: load_release(self._request, kept, there, self._fingerprint),
+                    lambda there: is_read_except(there, skip),
+                    lambda there: load_release(self._request, skip, there, self._fingerprint),
                 )
             self._held = self._lazy(release)
             self._has_read(release)
@@ -130,7 +130,7 @@ class ControllerMaterials(Materials):
 
         return load_component(self._request, component).objects
 
-    def at_hand(self) -> Sequence[AvailableRelease]:
+    def available_releases(self) -> Sequence[AvailableRelease]:
         """See Materials."""
         return [one for one, _materials in self._others]
 
@@ -153,7 +153,7 @@ class ControllerMaterials(Materials):
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
             pack_migrations,
         )
         from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of

@@ -17,11 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 
 from .api_server import ApiServer
-from .attempt import AttemptRecord, MigrationEnvironment, attempt_migration
+from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration
 from .memory_cluster import MemoryCluster, Reaction
 from .state import ClusterState, api_versions_of, read_state, state_differences, status_differences
 
@@ -86,7 +86,7 @@ class Case:
         return {ref.namespace for ref in api_versions_of(self.after) if ref.namespace} - made
 
     def attempt(self, cluster: Cluster, **how: Any) -> AttemptRecord:
-        """One attempt; what it has written belongs to the state from now on. See :func:`attempt_migration`."""
+        """One attempt, by :func:`attempt_migration`; what it has written belongs to the state from now on."""
         done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
         self.server.note(done.recording.created)

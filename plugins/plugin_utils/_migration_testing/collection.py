@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
     OWN_ORIGIN,
     own_folder,
 )

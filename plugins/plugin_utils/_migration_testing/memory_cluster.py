@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     WriteTerms,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
     already_exists,
     copy_in_version,
     not_found,
@@ -45,7 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     Kind,
     is_of_kind,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
     field_matcher,
     label_matcher,
 )

@@ -15,8 +15,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import without_version
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
+    without_version,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD_KIND,

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 
 from .api_server import ApiServer, InMemory
-from .attempt import attempt_migration
+from .attempt_record import attempt_migration
 from .case import Case, build_environment
 from .recorded_cluster import describe_call
 

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validat
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
-from .attempt import check_migration
+from .attempt_record import check_migration
 from .case import Case
 from .recorded_cluster import describe_call
 

@@ -10,7 +10,7 @@ from itertools import count
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 
-from .attempt import AttemptRecord
+from .attempt_record import AttemptRecord
 from .case import Case
 from .recorded_cluster import Fault
 from .state import ClusterState, bullet_list, last_call

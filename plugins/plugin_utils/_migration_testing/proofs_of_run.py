@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalInMemory,
 )
 
-from .attempt import attempt_migration, undo_migration
+from .attempt_record import attempt_migration, undo_migration
 from .case import Case
 from .recorded_cluster import describe_call
 from .slow_deletions import PendingDeletions, SlowlyDeletingCluster

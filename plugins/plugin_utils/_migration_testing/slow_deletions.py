@@ -17,9 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import copy_in_version
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
+    copy_in_version,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
     field_matcher,
     label_matcher,
 )
@@ -49,7 +51,7 @@ class PendingDeletions:
 
 
 class SlowlyDeletingCluster(ClusterWrapper):
-    """Another cluster; what is deleted with finalizers is still shown there until :meth:`PendingDeletions.end`."""
+    """Another cluster; what is deleted with finalizers is shown until :meth:`PendingDeletions.end`."""
 
     def __init__(self, inner: Cluster, going: PendingDeletions) -> None:
         super().__init__(inner)

@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 
-from .attempt import AttemptRecord
+from .attempt_record import AttemptRecord
 
 ClusterState = Mapping[Ref, "Object | None"]
 """Objects by reference; None where there is none."""

@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
 pytestmark = pytest.mark.cluster
 

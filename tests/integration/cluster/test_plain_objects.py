@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.plain_objects import (
     is_surely_valid,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 

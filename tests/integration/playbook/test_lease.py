@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisi
     Acquisition,
     LeaseRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LEASE_API_VERSION,
     LEASE_NAME,
@@ -31,7 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     Holder,
     Lease,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running

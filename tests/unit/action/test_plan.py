@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct_carrier as direct
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
 
 from tests.support.driver import FakeMaterials, config_map, healthy_cluster, release

@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 
 DAY = 24 * 3600
 

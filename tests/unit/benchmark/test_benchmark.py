@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    MigrationFolder,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )

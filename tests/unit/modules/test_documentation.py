@@ -14,8 +14,10 @@ import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import status as health
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import BackgroundCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 REPO = Path(__file__).resolve().parents[3]

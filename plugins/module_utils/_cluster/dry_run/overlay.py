@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..cluster import Cluster, Object, Ref, ref_of
-from ..copying import deep_copy
+from ..deep_copy import deep_copy
 from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, KindTable, built_in_kinds, is_of_kind, kinds_of_crd
-from .answers import without_version
+from .error_responses import without_version
 from .writes import establish
 
 LOCKS = 64
@@ -43,7 +43,7 @@ class Overlay:
     """The changes over a cluster, shared by all handles of one rehearsal; usable from several threads.
 
     Attributes:
-        tolerates_webhook: whether to do without the server's word where a webhook of that name doesn't answer.
+        tolerates_webhook: whether to go on without the answer where a webhook of that name is silent.
     """
 
     def __init__(self, inner: Cluster) -> None:

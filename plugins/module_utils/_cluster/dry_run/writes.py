@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..cluster import Object, Ref, ref_of
-from ..copying import deep_copy
+from ..deep_copy import deep_copy
 from ..errors import api_error
 from ..fields.apply_merge import merge_intent, without_fields
 from ..fields.field_sets import duplicates_in

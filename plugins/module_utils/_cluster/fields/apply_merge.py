@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..cluster import Object
-from ..copying import deep_copy
+from ..deep_copy import deep_copy
 from .field_sets import Field, Fields, as_json, item_key, with_parents
 from .list_types import Names, Shapes, Whole
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
 from .kubeconfig import needs_plugin, needs_provider, read_kubeconfig, resolve_context, static_login
-from .live import LiveCluster
+from .live_cluster import LiveCluster
 from .login import Login, basic, bearer, bearer_from_file
 from .transport import OnWarning, Transport
 

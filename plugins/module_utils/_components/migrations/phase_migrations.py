@@ -14,8 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
     with_unplanned,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (

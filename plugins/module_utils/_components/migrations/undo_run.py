@@ -12,7 +12,9 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
     deployed_migrations,
     task_migrations,
@@ -72,7 +74,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undon
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 from .phase_migrations import MigrationRunner
-from .undo_sparing import inhabitants_told, sparing_rights
+from .undo_retention import inhabitants_told, sparing_rights
 
 
 def undo_migrations(task: Task) -> Result:

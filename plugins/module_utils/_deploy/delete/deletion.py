@@ -14,7 +14,9 @@ from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
     UNDOABLE,
@@ -22,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrati
     leftovers,
     outside_of_components,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_sparing import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_retention import (
     sparing_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -44,8 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import RemovalDecision
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
@@ -54,6 +55,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     RemovalInRounds,
     Terms,
     remove_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+    RemovalDecision,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace

@@ -196,8 +196,8 @@ def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
 def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
     """Let a task of a run run no code of migrations but that which was planned, for the same reason.
 
-    Folders that the plan has not searched are left to :meth:`~.migrating.MigrationRunner.bound_to_plan`: a role may
-    give its own to its task.
+    Folders that the plan has not searched are left to :meth:`MigrationRunner.bound_to_plan`: a role may give
+    its own to its task.
 
     Args:
         task: one that runs migrations.

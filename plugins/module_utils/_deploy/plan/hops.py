@@ -20,14 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     MigrationRunner,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 from ..desired.desired_release import DesiredRelease
 from ..desired.release_versions import is_older, is_open, is_same, upgrade_problem
-from ..desired.unchanged import read_release
-from .observed import ObservedState
+from ..desired.unchanged_components import read_release
+from .observed_state import ObservedState
 from .release_plan import Plan, PlanRequest
 from .release_rehearsal import ReleaseRehearsal
 

@@ -62,7 +62,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from .observed import ObservedState
+from .observed_state import ObservedState
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
-    is_protected,
-    obsolete_entries,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
     ROUNDS,
     RemovalInRounds,
     Terms,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+    is_protected,
+    obsolete_entries,
 )
 
 ORPHANED = "orphaned"

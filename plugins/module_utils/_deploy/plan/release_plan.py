@@ -162,7 +162,9 @@ class Plan:
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import observation
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
+            observation,
+        )
 
         return {one.name: observation(one) for one in found}
 

@@ -16,7 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Resource,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Forbidden,
@@ -30,16 +32,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
-    MigrationRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_warnings import (
-    migration_warnings,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     MigrationRunner,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
+    migration_warnings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.rehearsal import (
+    MigrationRehearsal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
     overdue_migrations,
     overdue_warning,
@@ -66,8 +68,8 @@ from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
-from .alone import partial_deployment_problems, partial_deployment_warnings
-from .observed import ObservedState
+from .observed_state import ObservedState
+from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
 from .preflight import IntendedChanges, PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes

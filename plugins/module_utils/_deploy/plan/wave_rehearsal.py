@@ -13,7 +13,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     KindNotServed,
@@ -30,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_rehearsal import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.rehearsal import (
     MigrationRehearsal,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
@@ -41,12 +43,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     apply_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.kept_secrets import (
-    objects_to_apply,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
     RehearsedChanges,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
+    objects_to_apply,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
@@ -59,7 +61,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
     current_entry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import new_findings
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
+    new_findings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import unexplained
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
@@ -68,7 +72,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 
 from ..desired.release_versions import is_older
 from .abandonment import downgrade_problem
-from .observed import ObservedState
+from .observed_state import ObservedState
 from .release_plan import PlanRequest
 
 

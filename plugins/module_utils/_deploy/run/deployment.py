@@ -42,7 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     end_if_cancelled,
     seconds_since_start,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     NOT_STARTED,
@@ -70,7 +70,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.head_start import HeadStart
-from ..desired.unchanged import read_release
+from ..desired.unchanged_components import read_release
 from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
 from ..plan.binding import require_planned_code, require_planned_release
 
@@ -210,7 +210,7 @@ class _Deployment:
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
         for name in [name for name in self._desired.components if wide.get(name)]:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_narrowing import (
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_crds import (
                 narrow_component,
             )
 

@@ -19,11 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import (
-    is_protected,
-    obsolete_entries,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
@@ -32,13 +28,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     RemovalInRounds,
     Terms,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+    is_protected,
+    obsolete_entries,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     CancellationCheck,
     Grace,
     end_if_cancelled,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.under_lease import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     PRUNE,
@@ -63,7 +63,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..desired.desired_release import desired_release
-from ..desired.unchanged import read_release
+from ..desired.unchanged_components import read_release
 from ..plan.binding import require_planned_release
 
 

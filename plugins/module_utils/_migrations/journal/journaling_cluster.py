@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ClusterError,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 
 JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     ITEM,
     Field,

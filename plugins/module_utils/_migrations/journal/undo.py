@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction 
 from .journal_entry import STATUS, JournalEntry, newest_first
 from .recreation import object_to_recreate, without_vanished_owners
 from .restoration import ObjectState, RevertResult, object_state, revert_write, top_of
-from .served import ServedKind, find_served_kind
+from .served_kind import ServedKind, find_served_kind
 from .undo_report import (
     AS_BEFORE,
     CHANGED_SINCE,

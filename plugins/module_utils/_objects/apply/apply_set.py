@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from ..inventory.done_jobs import is_done
+from ..inventory.finished_job_entries import is_done
 from ..inventory.inventory_entry import ForeignFields
 from ..ownership.findings import DriftOutcome, Finding, finding_keys
 from ..ownership.policy import Policy

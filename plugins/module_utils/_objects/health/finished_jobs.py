@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 
 from .result import current, failed
 from .status import CURRENT, FAILED, Health
-from .workloads import job
+from .workload_rules import job
 
 COMPLETED = "Completed"
 FAILURES = frozenset(

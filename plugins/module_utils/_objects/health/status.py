@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
 
 from . import platform_rules as platform
-from . import workloads
+from . import workload_rules as workloads
 from .result import (
     CURRENT,
     FAILED,

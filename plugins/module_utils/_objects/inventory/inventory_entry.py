@@ -125,7 +125,7 @@ def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
     # The generation says nothing more. Where it moved although nobody else came and no person wrote it,
     # that was who holds fields of it that were told: an autoscaler, a controller that annotates Deployments.
     # And it stays where a person changes what has none, in a field that was taken from us before.
-    noticed = attrgetter("uid", "own", "others", "touched")
+    noticed = attrgetter("uid", "own", "others_hash", "manual_write_time")
     return bool(noticed(now) == noticed(known))
 
 

@@ -36,7 +36,7 @@ from ..health.watcher import Watcher
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.live_objects import read_metadata
-from .fate import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
+from .removal_decision import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
 
 ATTEMPTS = 12
 """How often an object is read again that moves on between a look and its deletion: controllers are quick.

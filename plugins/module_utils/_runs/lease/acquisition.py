@@ -46,6 +46,7 @@ from .fence_token import (
     no_fence_reason,
     raise_fence,
 )
+from .held_lease import HeldLease, read_lease
 from .lease import (
     LEASE_API_VERSION,
     LEASE_NAME,
@@ -58,7 +59,6 @@ from .lease import (
     acquisition_spec,
     observe_lease,
 )
-from .tenure import HeldLease, read_lease
 
 LOOK_SECONDS = 1.0
 """How often whoever waits looks at the lease."""

@@ -39,8 +39,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import in_words
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
+from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
-from .tenure import HeldLease
 
 FENCE_LABEL = f"{GROUP}/fence"
 REFUSED_AFTER_SECONDS = 12.0
@@ -147,8 +147,8 @@ class RunToken:
             # Mostly that is why.
             self.tenure.renew()
             raise ClusterError(
-                f"the server refuses what this run writes, as the Secret {LIFECYCLE_NAMESPACE}/{fence.secret}, or the"
-                f" ServiceAccount {fence.account}, is no longer there: {refusal.api_message}. Run the"
+                f"the server refuses what this run writes, as the Secret"
+                f" {LIFECYCLE_NAMESPACE}/{fence.secret}, or the ServiceAccount {fence.account}, is no longer there: {refusal.api_message}. Run the"
                 " playbook again"
             ) from refusal
 

@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ..records.hold import hold_problem
 from ..records.installation import read_installation
 from .acquisition import AcquiredLease, LeaseHeld
-from .under_lease import acquire_lease, fence_warning, read_lease_state, release_acquired_lease
+from .lease_session import acquire_lease, fence_warning, read_lease_state, release_acquired_lease
 
 
 class _ClusterHeld(LifecycleError):

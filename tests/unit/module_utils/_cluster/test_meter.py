@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import MeteredCluster

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport

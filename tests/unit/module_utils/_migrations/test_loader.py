@@ -15,18 +15,18 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import run_migrations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import (
     BadArchive,
     load_archive,
     load_folders,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
     MigrationFolder,
     UnreadableMigration,
     own_folder,
     pack_migrations,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
     discover_migrations,
     folders_of,

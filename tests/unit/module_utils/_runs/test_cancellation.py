@@ -17,8 +17,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     CancellationCheck,
     Grace,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import HeldLease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import HeldLease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (

@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import FENCE_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import (
+    HeldLease,
+    read_lease,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LIFECYCLE_NAMESPACE,
     holder_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import HeldLease, read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,

@@ -41,7 +41,7 @@ class Scripted(JobReader):
         self._looks = iter(looks)
         self.asked: list[int] = []
 
-    def look(self, offset: int) -> tuple[str, str]:
+    def read(self, offset: int) -> tuple[str, str]:
         look = next(self._looks)
         if isinstance(look, Exception):
             raise look

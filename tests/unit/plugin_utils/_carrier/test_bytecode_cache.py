@@ -78,4 +78,4 @@ def test_ansible_keeps_the_bytecode_of_what_a_task_imports(tmp_path: Path) -> No
     command = [sys.executable, "-m", "ansible", "adhoc", "localhost", "-m", "kyma.lifecycle.run_info"]
     subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
     kept = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc") if "kyma" in str(path)}
-    assert {"carrier", "call", "run_info"} <= kept
+    assert {"carrier", "task_call", "run_info"} <= kept

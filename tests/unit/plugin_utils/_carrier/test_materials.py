@@ -97,21 +97,21 @@ def test_other_releases_at_hand_are_shipped_too(
     broken = shutil.copytree(release.source, tmp_path / "kyma-2.8")
     (broken / "logging" / "a.yaml").write_text("kind: [")
     here = ControllerMaterials(release, bundles=cache, catalog=[])
-    assert [one.version for one in here.at_hand()] == ["2.10", "2.8", "2.9"]
+    assert [one.version for one in here.available_releases()] == ["2.10", "2.8", "2.9"]
     workdir = tmp_path / "workdir"
     workdir.mkdir()
     listed = send_catalog(here, lambda file, name: shutil.copy(file, workdir / name))
     (workdir / CATALOG).write_bytes(listed)
-    there = {one.version: one for one in ShippedMaterials(str(workdir)).at_hand()}
+    there = {one.version: one for one in ShippedMaterials(str(workdir)).available_releases()}
     assert set(there) == {"2.10", "2.9"}
     assert there["2.10"].upgrades_from == ("2.9",)
     assert there["2.10"].options["release"] == str(newer)
-    assert there["2.10"].materials.release() == here.at_hand()[0].materials.release()
+    assert there["2.10"].materials.release() == here.available_releases()[0].materials.release()
 
 
 def test_no_other_release_is_at_hand_unless_asked_for(release: ReleaseRequest, tmp_path: Path) -> None:
-    assert ControllerMaterials(release).at_hand() == []
-    assert ShippedMaterials(str(tmp_path)).at_hand() == ()
+    assert ControllerMaterials(release).available_releases() == []
+    assert ShippedMaterials(str(tmp_path)).available_releases() == ()
 
 
 def test_a_release_is_rendered_once_in_a_run(

@@ -110,14 +110,14 @@ def test_what_was_told_to_stop_has_a_short_result() -> None:
 
 WORKER_AND_MAIN = """
 import multiprocessing, sys, time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 
 def work():
-    LAST_WORDS.say("the first\\nline")
+    EXIT_MESSAGES.say("the first\\nline")
     time.sleep(0.5)
     for _ in range({lines}):
-        LAST_WORDS.say("x" * 100)
-    LAST_WORDS.say("the last line")
+        EXIT_MESSAGES.say("x" * 100)
+    EXIT_MESSAGES.say("the last line")
 
 multiprocessing.get_context("fork").Process(target=work).start()
 sys.exit(99)

@@ -15,8 +15,8 @@ from tests.unit.plugin_utils._carrier.families import begin, comes_true
 
 FAMILY = """
 import multiprocessing, os, pathlib, shutil, signal, sys, time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import TEMPORARY_FOLDER_CLEANUP
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import EXIT_WATCHER
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import temporary_files
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
 
 # A shell has what it starts in the background ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -34,10 +34,10 @@ def begins():
     (folder / "secret").touch()
     os.setsid()
     os.setsid = leaves_late
-    TEMPORARY_FOLDER_CLEANUP.remove_after_exit(folder)
-    TEMPORARY_FOLDER_CLEANUP.remove_after_exit(folder)
+    temporary_files.TEMPORARY_FOLDER_CLEANUP.remove_after_exit(folder)
+    temporary_files.TEMPORARY_FOLDER_CLEANUP.remove_after_exit(folder)
     if "{then}" != "return":
-        EXIT_WATCHER.afterwards(afterwards, unless=beside / "note")
+        EXIT_WATCHER.run_after_exit(afterwards, unless=beside / "note")
     if {late}:
         os.killpg(0, signal.SIGTERM)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
     MigrationFolder,
     pack_migrations,
 )

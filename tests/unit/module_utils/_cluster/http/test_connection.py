@@ -49,7 +49,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         if name.startswith(("K8S_AUTH_", "KUBE")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(connection, "SERVICE_ACCOUNT", tmp_path / "no-pod")
+    monkeypatch.setattr(connection, "SERVICE_ACCOUNT_FOLDER", tmp_path / "no-pod")
 
 
 def kubeconfig(
@@ -218,7 +218,7 @@ def test_the_service_account_of_a_pod(monkeypatch: pytest.MonkeyPatch, tmp_path:
     write(kubeconfig({"token": "home"}), "home/.kube/config")
     (tmp_path / "token").write_text("pod")
     (tmp_path / "ca.crt").write_text("CA")
-    monkeypatch.setattr(connection, "SERVICE_ACCOUNT", tmp_path)
+    monkeypatch.setattr(connection, "SERVICE_ACCOUNT_FOLDER", tmp_path)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
 
@@ -496,7 +496,7 @@ def test_plain_logins_do_not_import_the_client(tmp_path: Path, write: Write, run
     path = write(kubeconfig(user))
     program = (
         "import sys\n"
-        "from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect\n"
+        f"from {connect.__module__} import connect\n"
         f"connect({{'kubeconfig': {path!r}}})._transport._opened_pool()\n"
         "sys.exit('kubernetes' in sys.modules)\n"
     )

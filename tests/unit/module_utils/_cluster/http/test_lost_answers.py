@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     apply_merge_patch,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.lost_answers import (
     contains_fields,

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ExecResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, bearer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport

@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import cancellation as stopping
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
 )

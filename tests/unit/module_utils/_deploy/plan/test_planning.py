@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (

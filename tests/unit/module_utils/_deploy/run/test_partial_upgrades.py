@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.driver import Deployer, config_map, crd, custom, deployer, deployment, job, release, secret
-from tests.unit.module_utils._deploy.desired.test_unchanged import WAYS, deployed
+from tests.unit.module_utils._deploy.desired.test_unchanged_components import WAYS, deployed
 from tests.unit.module_utils._deploy.plan.test_planning import edit
 
 NAMESPACE = "kyma-system"

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import begin as started
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import end as finished
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import run_end as finished
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import run_start as started
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories

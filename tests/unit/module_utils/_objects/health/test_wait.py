@@ -26,7 +26,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Gone,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait, workloads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import (
+    workload_rules as workloads,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,

@@ -17,7 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.news import new_findings
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
+    new_findings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
     DriftOutcome,
     Finding,

@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
@@ -40,7 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
     Subject,
     granting_roles,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import tenure as tenure_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import held_lease as tenure_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
     AcquiredLease,
     Acquisition,
@@ -53,6 +53,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_t
     Fence,
     fenced_cluster,
     lower_fence,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import (
+    HeldLease,
+    read_lease,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LEASE_API_VERSION,
@@ -68,7 +72,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     lease_from,
     observe_lease,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import HeldLease, read_lease
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,

@@ -14,14 +14,15 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
     AcquiredLease,
     Acquisition,
     LeaseHeld,
     LeaseRequest,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LEASE_API_VERSION,
     LEASE_NAME,
@@ -31,7 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     acquisition_spec,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     install_definitions,
 )
@@ -127,7 +127,7 @@ def test_that_somebody_is_at_work_is_found_out_once_for_all_who_would_write(
         time.sleep(0.1)
         raise LeaseHeld("somebody is at work")
 
-    monkeypatch.setattr(own_lease, "acquire", held)
+    monkeypatch.setattr(own_lease, "acquire_lease", held)
     cluster = MemoryCluster()
     result = run_with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))
     assert (result["seen"], asked) == (["somebody is at work"] * len(NAMES), ["one"])

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run, read_runs
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (

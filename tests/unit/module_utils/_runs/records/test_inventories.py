@@ -13,7 +13,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
     intended_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import record_observations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
+    record_observations,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,

@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     CANCELLED,
     FAILED,

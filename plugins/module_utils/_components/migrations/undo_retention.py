@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.inhabitants import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
 

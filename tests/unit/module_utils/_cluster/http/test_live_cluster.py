@@ -27,8 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import live, transport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import live_cluster as live
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (

@@ -15,8 +15,8 @@ from tests.unit.plugin_utils._carrier.families import begin, comes_true
 
 FAMILY = """
 import multiprocessing, pathlib, signal, sys, time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import EXIT_WATCHER
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
 
 # A shell has what it starts in the background ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,10 +24,10 @@ folder = pathlib.Path(sys.argv[1])
 
 def afterwards():
     (folder / "done").write_text(str(time.monotonic()))
-    LAST_WORDS.say("it was done")
+    EXIT_MESSAGES.say("it was done")
 
 def begins():
-    EXIT_WATCHER.afterwards(afterwards, unless=folder / "note")
+    EXIT_WATCHER.run_after_exit(afterwards, unless=folder / "note")
 
 def works():
     time.sleep({working})

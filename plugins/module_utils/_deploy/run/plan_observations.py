@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import record_observations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
+    record_observations,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     install_definitions,
 )

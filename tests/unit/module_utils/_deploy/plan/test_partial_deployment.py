@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.alone import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.partial_deployment import (
     partial_deployment_problems,
     partial_deployment_warnings,
 )

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import (
-    OnWarning,
-    call_task_function,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     ShippedMaterials,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import (
+    OnWarning,
+    call_task_function,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 

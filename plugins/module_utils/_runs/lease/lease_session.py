@@ -26,8 +26,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 from ..records.record_writer import current_user, patch_record, timestamp
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
+from .held_lease import HeldLease, read_lease
 from .lease import Holder, Lease
-from .tenure import HeldLease, read_lease
 
 SHORTEST_LEASE = 6
 """Seconds: a third of it is the least that is left of it when a request begins."""

@@ -355,7 +355,7 @@ class LiveCluster(Cluster):
     def exec(
         self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
     ) -> ExecResult:
-        from .exec import run_command
+        from .remote_command import run_command
 
         return run_command(
             self._writing,

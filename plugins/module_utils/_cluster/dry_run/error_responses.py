@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..cluster import Object, Ref, ref_of
-from ..copying import deep_copy
+from ..deep_copy import deep_copy
 from ..errors import ApiError, ClusterError, api_error
 from ..kinds import Kind
 

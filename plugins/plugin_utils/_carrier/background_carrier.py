@@ -16,7 +16,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.unchanged_components import (
     sources_of,
     unchanged_components,
 )
@@ -59,8 +59,8 @@ class WholeMaterials(FakeMaterials):
     def release(self, kept: Mapping[str, str] | None = None) -> Release:
         del kept
         whole = super().release()
-        content = {name: replace(one, source="") for name, one in whole.content.items()}
-        return replace(whole, content=content, crds=replace(whole.crds, source=""))
+        content = {name: replace(one, source_hash="") for name, one in whole.content.items()}
+        return replace(whole, content=content, crds=replace(whole.crds, source_hash=""))
 
 
 def autoscaler(name: str, target: str) -> Object:
@@ -321,7 +321,7 @@ def rendering(someone: Deployer, make: Callable[[str], Release]) -> Deployer:
         if task == "plan":
             now = make(f"v{next(TURNS)}")
             content = {
-                name: replace(one, source=source.content[name].source_hash)
+                name: replace(one, source_hash=source.content[name].source_hash)
                 for name, one in now.content.items()
             }
             someone.materials.given = replace(now, digest=source.digest, content=content)
@@ -421,7 +421,9 @@ def test_a_new_release_leaves_alone_what_is_only_rendered_to_other_random_values
     def make(version: str) -> Release:
         objects = [config_map(f"app-{version}"), secret("login", key=version)]
         made = release(version, {"app": objects, "web": [config_map("settings", level=version)]})
-        return replace(made, content={**made.content, "app": replace(made.content["app"], source="same")})
+        return replace(
+            made, content={**made.content, "app": replace(made.content["app"], source_hash="same")}
+        )
 
     someone = deployed(make("2.9"), **way)
     before = config_maps(someone)

@@ -22,7 +22,7 @@ from ..cluster import (
     WriteTerms,
     ref_of,
 )
-from ..copying import deep_copy
+from ..deep_copy import deep_copy
 from ..errors import (
     AlreadyExists,
     ApiError,
@@ -34,8 +34,8 @@ from ..errors import (
 )
 from ..fields.json_patch import merge_patch_between
 from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, built_in_kinds, is_of_kind
-from ..label_selectors import field_matcher, label_matcher
-from .answers import (
+from ..object_selectors import field_matcher, label_matcher
+from .error_responses import (
     already_exists,
     copy_in_version,
     not_found,

@@ -14,20 +14,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_warnings import (
-    migration_warnings,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     MigrationRunner,
     migration_plan,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
+    migration_warnings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
 
-from .observed import ObservedState, observe_cluster
+from .observed_state import ObservedState, observe_cluster
 from .release_plan import Plan, PlanRequest
 
 
@@ -76,7 +76,7 @@ def create_plan(
         from .hops import plan_hops
 
         return plan_hops(cluster, materials, request, found, migrating, observed)
-    from ..desired.unchanged import read_release
+    from ..desired.unchanged_components import read_release
     from .release_rehearsal import ReleaseRehearsal
 
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
@@ -102,7 +102,9 @@ def _may_prune(observed: ObservedState, policy: Policy) -> bool:
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
     if not dropped and not (policy.prune and any(name not in components for name in inventories)):
         return False
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.fate import may_prune
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+        may_prune,
+    )
 
     return may_prune(inventories, components, observed.live, policy.prune_allow, policy.prune)
 

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import AS_DEPLOYED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.seen import record_observations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
+    record_observations,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.planned_verdicts import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
     predicted_verdicts,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
@@ -23,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     end_previous_run,
     signalled,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import under_lease as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import PRUNE, global_phase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     definitions_hash,

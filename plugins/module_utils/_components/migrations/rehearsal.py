@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (

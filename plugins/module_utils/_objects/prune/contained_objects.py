@@ -25,8 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 from ..access.rights import Right, list_right
 from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry
-from ..inventory.namespace_makers import has_other_creator
-from .fate import NOT_OWNED, RETAINED, RemovalDecision
+from ..inventory.namespace_creators import has_other_creator
+from .removal_decision import NOT_OWNED, RETAINED, RemovalDecision
 
 MOST_NAMED = 10
 """How many objects a sentence lists by name."""

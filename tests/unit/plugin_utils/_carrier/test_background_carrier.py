@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.action.component import ActionMo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
     SHIPPED_MIGRATIONS_SECONDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
