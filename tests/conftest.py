@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 
 from tests.support.control_plane import control_plane
 from tests.support.needs import skip

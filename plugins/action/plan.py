@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import import_early
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.call import failure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import import_early
 
 # Every plan needs it, and so do the tasks that carry it out.
 import_early("ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint")
@@ -34,7 +34,7 @@ class ActionModule(DirectCarrier):
         if self._task.async_val:
             return failure("plan and plan_out need the answer of the task, so it can't be an async one")
         # Only here, as most plans are not kept.
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils.keeping import Keeping
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import Keeping
 
         keeping = Keeping(
             self._task.args,

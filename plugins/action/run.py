@@ -15,22 +15,25 @@ from typing import Any
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, import_early
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.after_exit import LIFELINE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background import BackgroundCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import LAST_WORDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import (
+    has_libraries,
+    import_early,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import LEFTOVERS
 
 # A run has at least these two tasks, and the one between them needs most of it too.
 import_early(
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.started",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.finished",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.begin",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.end",
 )
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"

@@ -26,12 +26,12 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     problems_of_collection,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Reaction,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.resting import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_at_rest import (
     problems_at_rest,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import incomplete

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import REFUSED_AFTER_SECONDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
+    REFUSED_AFTER_SECONDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 
 from tests.integration.playbook.audit import AuditLog
 from tests.integration.playbook.running import Outcome, Playbook

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+    NAMESPACE as LEASE_NAMESPACE,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     DEFINITIONS,
     VIEWERS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
-    NAMESPACE as LEASE_NAMESPACE,
 )
 
 from tests.cluster.certificates import write_private

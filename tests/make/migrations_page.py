@@ -15,7 +15,9 @@ from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
+    supported_release,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "operating_migrations.md"

@@ -274,3 +274,6 @@ class Cluster(ABC):
         self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
     ) -> ExecResult:
         """Run a command in a container and wait for its end."""
+
+
+GROUP = "lifecycle.kyma-project.io"

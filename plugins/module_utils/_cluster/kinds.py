@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    Resource,
-    group_of,
-)
+from .cluster import Object, Ref, Resource, group_of
 
 NAMESPACE = ("", "Namespace")
 SECRET = ("", "Secret")
@@ -191,3 +186,36 @@ def kinds_of_crd(crd: Object) -> KindTable:
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         table[api_version, names["kind"]] = Kind(resource, has_status, True, custom=True, schema=schema)
     return table
+
+
+_NAMES = frozenset({"", "apps", "autoscaling", "batch", "policy"})
+_NAMES_IN_K8S_IO = frozenset(
+    {
+        "admissionregistration",
+        "apiextensions",
+        "apiregistration",
+        "authentication",
+        "authorization",
+        "certificates",
+        "coordination",
+        "discovery",
+        "events",
+        "flowcontrol.apiserver",
+        "internal.apiserver",
+        "networking",
+        "node",
+        "rbac.authorization",
+        "resource",
+        "scheduling",
+        "storage",
+        "storagemigration",
+    }
+)
+
+
+def is_built_in(group: str) -> bool:
+    """Whether the API server itself serves a group (its list is in k8s.io/kubernetes, pkg/controlplane).
+
+    Others that end in ``.k8s.io``, such as the Gateway API's, are made of custom resources.
+    """
+    return group in _NAMES or (group.endswith(".k8s.io") and group[: -len(".k8s.io")] in _NAMES_IN_K8S_IO)

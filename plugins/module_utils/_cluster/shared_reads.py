@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Page
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from .cluster import Cluster, Event, Page
+from .wrapper import Call, ClusterWrapper, T
 
 SHARED = ("get", "list", "resource", "server_version")
 """The verbs whose answers are kept; what is asked for by the others may differ the next time."""

@@ -10,15 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    ExecResult,
-    Object,
-    Page,
-    Resource,
-    WriteTerms,
-)
+from .cluster import Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms
 
 WRITES = ("apply", "create", "patch", "delete", "exec")
 """The verbs that may change a cluster."""

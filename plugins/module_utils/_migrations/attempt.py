@@ -16,19 +16,14 @@ from typing import TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
-    deviation,
-    done_by_others,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import (
-    Abandoned,
-    Gate,
-    GuardedCluster,
-    Redactor,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import true_path
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
+
+from .guard import Abandoned, Gate, GuardedCluster
+from .loader import true_path
+from .planned_verdicts import deviation, done_by_others
+from .results import (
     BLOCKED,
     CANCELLED,
     DONE,
@@ -42,7 +37,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     Outcome,
     Setting,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
 
 TICK = 0.1
 """Seconds after which whoever waits looks whether the run was cancelled."""
@@ -296,10 +290,7 @@ class Attempt:
             cluster = cluster.writing_on(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
-            JournalingCluster,
-            Writer,
-        )
+        from .journal.journaling_cluster import JournalingCluster, Writer
 
         migration = self._class
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)

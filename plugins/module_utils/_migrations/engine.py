@@ -9,24 +9,10 @@ import queue
 import time
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import (
-    CHECK,
-    RUN,
-    TICK,
-    UNDO,
-    Attempt,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    CANCELLED,
-    NOT_NEEDED,
-    SKIPPED,
-    TIMEOUT,
-    WARNED,
-    CheckResult,
-    Outcome,
-    Setting,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from .attempt import CHECK, RUN, TICK, UNDO, Attempt
+from .results import CANCELLED, NOT_NEEDED, SKIPPED, TIMEOUT, WARNED, CheckResult, Outcome, Setting
 
 
 def check(migrations: Sequence[type[Migration]], setting: Setting) -> list[CheckResult]:

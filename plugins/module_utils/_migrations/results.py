@@ -11,11 +11,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE, Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal
+    from .journal.journal_entry import Journal
 
 NEEDED = "needed"
 NOT_NEEDED = "not_needed"

@@ -11,15 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
-    Problem,
-    ReleaseError,
-    refusal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    Document,
-    read_documents,
-)
+
+from .release_error import Problem, ReleaseError, refusal
+from .yaml_documents import Document, read_documents
 
 HOOK_ANNOTATION = "helm.sh/hook"
 MOST_LEVELS = 100
@@ -112,9 +106,7 @@ def why_no_object(value: Any) -> str:
             return f"the {key} of {value['kind']} {metadata['name']} are no mapping"
     if value["kind"] != "CustomResourceDefinition":
         return ""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.definitions import (
-        why_no_definition,
-    )
+    from .crd_kinds import why_no_definition
 
     return why_no_definition(value)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
+from .release_error import ReleaseError, refusal
 
 MOST_REPETITIONS = 1_000_000
 """Values of a file that its aliases repeat: real releases have none, and these take some seconds."""

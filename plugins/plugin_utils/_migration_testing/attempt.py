@@ -11,16 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal, JournalEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    Journal,
+    JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import UndoReport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     TIMEOUT,
     Setting,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoReport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
     Context,
@@ -28,11 +31,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Verdict,
     needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    Fault,
-    RecordedCluster,
-    Recording,
-)
+
+from .recorded_cluster import Fault, RecordedCluster, Recording
 
 
 class Overslept(LifecycleError):

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,26 +19,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    Attempt,
-    Surroundings,
-    attempted,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
-    MemoryCluster,
-    Reaction,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.process_memory import (
-    process_memory,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
-    State,
-    differences,
-    read,
-    status_differences,
-    versions_of,
-)
+
+from .api_server import ApiServer
+from .attempt import Attempt, Surroundings, attempted
+from .memory_cluster import MemoryCluster, Reaction
+from .state import State, differences, read, status_differences, versions_of
 
 
 @dataclass
@@ -192,3 +179,18 @@ def surroundings(
         places = [place for obj in before if (place := (obj.get("metadata") or {}).get("namespace"))]
         known = {component: Component(component, places[0] if places else "default")}
     return Surroundings(known, release, profile, dict(variables or {}), seconds, waits)
+
+
+DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def process_memory(migration: type[Migration]) -> dict[str, Any]:
+    """A copy of the data in a migration's class and its module, by name."""
+    module = sys.modules.get(migration.__module__)
+    places = {f"{migration.__name__}.": vars(migration), "": vars(module) if module else {}}
+    return {
+        prefix + name: deepcopy(value)
+        for prefix, members in places.items()
+        for name, value in members.items()
+        if isinstance(value, DATA) and not name.startswith("__")
+    }

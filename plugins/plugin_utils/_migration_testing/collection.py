@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     OWN_ORIGIN,
     own_folder,
@@ -18,7 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     remove_me,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
+    supported_release,
+)
 
 
 def problems_of_collection(name: str) -> list[str]:

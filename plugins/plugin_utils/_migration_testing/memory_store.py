@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import without_version
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Event,
     Object,
@@ -17,6 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import without_version
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD,
     NAMESPACE,
@@ -26,7 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     is_a,
     kinds_of_crd,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import timestamp
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})

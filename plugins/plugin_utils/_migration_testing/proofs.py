@@ -8,19 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_of_check import (
-    check_is_cheap,
-    check_only_reads,
-    ends_not_needed,
-    evidence_is_stable,
-    valid,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_of_faults import (
-    survives_being_killed,
-    survives_errors,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_of_run import (
+from .case import Case
+from .proofs_of_check import check_is_cheap, check_only_reads, ends_not_needed, evidence_is_stable, valid
+from .proofs_of_faults import survives_being_killed, survives_errors
+from .proofs_of_run import (
     can_be_rehearsed,
     can_be_undone,
     has_patience_with_deletions,

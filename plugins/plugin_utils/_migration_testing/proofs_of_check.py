@@ -14,13 +14,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validat
     problems_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    checked,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    told,
-)
+
+from .attempt import checked
+from .case import Case
+from .recorded_cluster import told
 
 Problems = Iterator[str]
 

@@ -9,18 +9,11 @@ from collections.abc import Iterator
 from itertools import count
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    Attempt,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    Fault,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import State
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
-    last_call,
-    listed,
-)
+
+from .attempt import Attempt
+from .case import Case
+from .recorded_cluster import Fault
+from .state import State, last_call, listed
 
 Problems = Iterator[str]
 

@@ -8,25 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    attempted,
-    undone,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalInMemory,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    told,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.slow_deletions import (
-    Going,
-    SlowlyDeletingCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import replaced
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
-    last_call,
-    listed,
-)
+
+from .attempt import attempted, undone
+from .case import Case
+from .recorded_cluster import told
+from .slow_deletions import Going, SlowlyDeletingCluster
+from .state import last_call, listed, replaced
 
 Problems = Iterator[str]
 

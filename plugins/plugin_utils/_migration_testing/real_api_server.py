@@ -26,8 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import versions_of
+
+from .api_server import ApiServer
+from .state import versions_of
 
 MARK = {"lifecycle.kyma-project.io/test-of-migrations": "true"}
 """The label of namespaces that tests have made, and may empty and delete."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import shown
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -18,15 +17,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     group_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.answers import shown
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.label_selectors import (
     field_matcher,
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    ref_named,
-)
+
+from .recorded_cluster import ref_named
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 """What the garbage collector takes off when it is done with the dependents, by the propagation."""

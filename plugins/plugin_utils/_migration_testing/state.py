@@ -15,7 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
+
+from .attempt import Attempt
 
 State = Mapping[Ref, "Object | None"]
 """Objects by reference; None where there is none."""
@@ -144,3 +146,14 @@ def _told(value: object, none: str = "not there") -> str:
 
 def _uid(obj: Object | None) -> str:
     return str(obj["metadata"].get("uid")) if obj else ""
+
+
+def listed(problems: Iterable[str]) -> str:
+    """Problems as a list of their own below a sentence."""
+    return "".join(f"\n    - {problem}" for problem in problems)
+
+
+def last_call(attempt: Attempt) -> str:
+    """How far an attempt has come."""
+    calls = attempt.recording.calls
+    return f"its last request was {attempt.recording.told(len(calls))}" if calls else "it made no request"

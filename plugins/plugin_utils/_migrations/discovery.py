@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.found import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
     ORIGIN_OF_USERS,
     MigrationFolder,
     own_folder,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
 
 FOLDER_OF_COLLECTIONS = "plugins.module_utils.kyma_migrations"
 
@@ -44,7 +44,7 @@ def _of_collection(name: str) -> MigrationFolder:
     places = _places(module)
     if places:
         return MigrationFolder(name, places[0])
-    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.missing import why_missing
+    from .missing import why_missing
 
     return MigrationFolder(name, module.replace(".", "/"), why_missing(name, _places))
 

@@ -10,23 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import layout_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
-    Declared,
-    parse_release_file,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    ReleaseError,
+    refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
-    archive_name,
-    is_url,
-    open_source,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
-    number_problem,
-    version_in_name,
-)
+
+from .layout import layout_of
+from .release_file import Declared, parse_release_file
+from .source import archive_name, is_url, open_source
+from .version import number_problem, version_in_name
+from .yaml_files import read_text
 
 _KEYS = ("release", "checksum", "version")
 

@@ -9,13 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import Located
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import (
-    SettingsReader,
-    read_settings,
-)
+
+from .yaml_files import SettingsReader, read_settings
 
 DEFAULT_NAMESPACE = "kyma-system"
 _LIST_KEYS = ("defaultNamespace", "prerequisites", "components")

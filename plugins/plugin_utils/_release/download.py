@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import refusal
 
 _SECONDS_WITHOUT_A_BYTE = 60
 

@@ -13,13 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import refusal
+
+from .layout import Chart
+from .programs import ProgramFailed, ProgramMissing, run_program
 
 _SECONDS = 120
 _SHORTEST_SECRET = 6

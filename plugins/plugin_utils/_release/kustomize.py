@@ -9,19 +9,14 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     ReleaseError,
     refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize_references import (
-    foreign_references,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
+
+from .kustomize_references import foreign_references
+from .programs import ProgramFailed, ProgramMissing, run_program
+from .source import Source
 
 _SECONDS = 120
 

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import Problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import Problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
     Located,
     plain_text,
     read_documents,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import KUSTOMIZATIONS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_settings, read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
+
+from .layout import KUSTOMIZATIONS
+from .source import Source
+from .yaml_files import read_settings, read_text
 
 # Keys are compared in lower case, as kustomize doesn't mind the case.
 _PLUGINS = frozenset({"generators", "transformers", "validators"})

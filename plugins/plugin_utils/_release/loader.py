@@ -9,37 +9,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
-    Problem,
-    ReleaseError,
-    refusal,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
     Release,
     ReleaseRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
-    ComponentList,
-    parse_component_list,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    Problem,
+    ReleaseError,
+    refusal,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.contents import Contents
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.findings import Findings
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, layout_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.profiles import choose_profile
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
-    Declared,
-    parse_release_file,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source, open_source
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
-    UserValues,
-    read_user_values,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import parses, same
+
+from .component_contents import Contents
+from .component_list import ComponentList, parse_component_list
+from .fingerprint import fingerprint
+from .layout import Chart, Found, layout_of
+from .problems import Findings
+from .profiles import choose_profile
+from .release_file import Declared, parse_release_file
+from .source import Source, open_source
+from .values import UserValues, read_user_values
+from .version import parses, same
+from .yaml_files import read_text
 
 Answer = TypeVar("Answer")
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Layout
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import refusal
+
+from .layout import Layout
 
 
 def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: str, shown: str) -> str:

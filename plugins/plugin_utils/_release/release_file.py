@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import (
-    SettingsReader,
-    read_settings,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import parses
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+
+from .version import parses
+from .yaml_files import SettingsReader, read_settings
 
 
 @dataclass(frozen=True)

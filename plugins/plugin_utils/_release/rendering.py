@@ -9,20 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import may_vary, render_chart
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize import render_kustomization
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import (
-    Chart,
-    Found,
-    Kustomization,
-    Manifests,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import UserValues
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+
+from .helm import may_vary, render_chart
+from .kustomize import render_kustomization
+from .layout import Chart, Found, Kustomization, Manifests
+from .source import Source
+from .values import UserValues
+from .yaml_files import read_text
 
 
 @dataclass(frozen=True)

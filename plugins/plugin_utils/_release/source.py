@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import download, without_login
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import TELLING
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
-    version_in_name,
-    version_of_checkout,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import refusal
+
+from .download import download, without_login
+from .layout import TELLING
+from .version import version_in_name, version_of_checkout
 
 _ARCHIVES = (".tar.gz", ".tgz")
 _CHECKSUM_FORM = "sha256:<64 hexadecimal digits>"

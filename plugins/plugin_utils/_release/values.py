@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
     ReleaseError,
     refusal,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
+
+from .yaml_files import read_text
 
 GLOBAL = "global"
 _UNESCAPED_DOT = re.compile(r"(?<!\\)\.")

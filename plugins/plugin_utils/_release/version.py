@@ -8,11 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
+from .programs import ProgramFailed, ProgramMissing, run_program
 
 _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")
 _GIT_SECONDS = 20

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import AlreadyExists, ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -198,7 +198,7 @@ def definition() -> Object:
 @pytest.fixture(scope="module")
 def things(kubeconfig: str) -> Iterator[None]:
     """A kind of the tests' own."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
     cluster, crd = connect({"kubeconfig": kubeconfig}), definition()
     cluster.apply(crd)

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 
 pytestmark = pytest.mark.cluster
 
@@ -202,7 +202,7 @@ def test_a_claim_without_a_provisioner(live_cluster: LiveCluster, namespace: str
 def test_a_quota_fails_after_a_while(
     live_cluster: LiveCluster, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules import workloads
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import workloads
 
     monkeypatch.setattr(workloads, "REFUSED_PODS_FAIL_AFTER", 1.0)
     meta = {"name": "none", "namespace": namespace}

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
@@ -21,9 +21,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import l
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
 
-from tests.unit.migrations.loki import CLAIM, claim, component, stateful_set, storage_class
-from tests.unit.migrations.support import Told, setting
-from tests.unit.migrations.test_certificates import OWNERSHIP, gateway_crd
+from tests.support.loki import CLAIM, claim, component, stateful_set, storage_class
+from tests.support.migrations import Told, setting
+from tests.unit.module_utils.migrations.test_certificates import OWNERSHIP, gateway_crd
 
 pytestmark = pytest.mark.cluster
 

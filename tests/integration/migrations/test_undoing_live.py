@@ -11,20 +11,24 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalInMemory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoneObject
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    UndoneObject,
+)
 
 from tests.integration.migrations.test_real_ones import Loki, eventually
-from tests.unit.migrations.loki import CLAIM, LABELS
+from tests.support.loki import CLAIM, LABELS
 
 pytestmark = pytest.mark.cluster
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
 from tests.cluster.paths import ROOT
 from tests.support.control_plane import control_plane

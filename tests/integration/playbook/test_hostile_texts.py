@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import GRANT_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import GRANT_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import LAST_APPLIED
 
 from .own_cluster import OwnCluster
 from .running import Playbook

@@ -17,7 +17,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
+    Acquisition,
+    Claim,
+    Won,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     API_VERSION,
     KIND,
     NAME,
@@ -25,13 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease impor
     Holder,
     Lease,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
-    Acquisition,
-    Claim,
-    Won,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.tenure import read_lease
 
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running

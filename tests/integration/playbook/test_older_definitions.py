@@ -9,9 +9,9 @@ import copy
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import create_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import DEFINITIONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
 
 from tests.integration.migrations.test_real_ones import eventually
 

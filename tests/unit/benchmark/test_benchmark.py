@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.benchmark import audit
 from tests.benchmark.bounds import bounds
@@ -32,7 +34,7 @@ from tests.benchmark.names import (
 from tests.benchmark.page import page, workloads
 from tests.benchmark.tables import report
 from tests.benchmark.trial import rounds_of
-from tests.unit.migrations.support import config_map, setting
+from tests.support.migrations import config_map, setting
 
 MB = 1_000_000
 
