@@ -31,8 +31,8 @@ NOTHING_SEEN = "All targets skipped"
 def sanity() -> Outcome:
     """Run all of it on the newest ansible-core, and compile and import on the oldest, each with one Python.
 
-    The other tests of an older ansible-core look for the same as those of the newest. Compile and import don't:
-    what runs on the controller has to suit the oldest Python, which only the oldest ansible-core runs on.
+    An older ansible-core's other tests look for the same as those of the newest. Compile and import don't,
+    as what runs on the controller has to suit the oldest Python, which only the oldest ansible-core runs on.
     """
     _prepare()
     newest, oldest = cores.newest(), cores.SUPPORTED[0]

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import threading
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
