@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tests.cluster import choice
 from tests.cluster.console import say
 from tests.cluster.paths import BUILD, KUBECONFIG, ROOT
+from tests.support.extent import IS_FULL
 
 from . import ansible_tests, cluster, cores, fault_record, setup
 from .command import run
@@ -21,6 +22,8 @@ from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, toget
 from .pytest_run import run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
+PATIENCE = 4 if IS_FULL else 1
+"""How much longer a suite may take where everything is tried."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def unit_everywhere() -> Outcome:
     What doesn't depend on ansible-core is run once without it.
     """
     setup.for_tests()
-    outcomes = []
+    outcomes: list[Outcome] = []
     for what, environment in cores.everywhere():
         if environment is None:
             outcomes.append(not_at_hand(f"no Python here runs {what}"))
@@ -112,10 +115,14 @@ def integration() -> Outcome:
     setup.for_tests()
     cluster.build()
     if not choice.is_users():
-        return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, side_by_side=True, minutes=45)
+        return run_pytest(
+            MAIN, INTEGRATION.name, INTEGRATION.arguments, side_by_side=True, minutes=45 * PATIENCE
+        )
     cluster.up()
     variables = {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
-    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, variables=variables, minutes=60)
+    return run_pytest(
+        MAIN, INTEGRATION.name, INTEGRATION.arguments, variables=variables, minutes=60 * PATIENCE
+    )
 
 
 def faults() -> Outcome:
