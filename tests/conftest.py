@@ -16,9 +16,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 
 from tests.support.control_plane import control_plane
 from tests.support.needs import skip
-from tests.support.suite_markers import pytest_collection_modifyitems, pytest_runtest_protocol
+from tests.support.suite_markers import (
+    pytest_collection_modifyitems,
+    pytest_runtest_protocol,
+    pytest_runtest_setup,
+)
 
-__all__ = ("pytest_collection_modifyitems", "pytest_runtest_protocol")
+__all__ = ("pytest_collection_modifyitems", "pytest_runtest_protocol", "pytest_runtest_setup")
 
 ROOT = Path(__file__).resolve().parent.parent
 

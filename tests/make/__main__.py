@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -18,7 +20,10 @@ from tests.cluster.errors import ClusterError
 from .command import CommandError
 from .outcome import Outcome, failed, write_outcome
 from .report import Report
-from .steps import GROUPS, STEPS, Step
+from .steps import FULL, GROUPS, STEPS, Step
+
+FULL_EXTENT = {"KYMA_TESTS": "all", "KYMA_TEST_PAIRS": "10"}
+"""Lets tests try all that they can; see tests/support/extent.py and PAIRS of the integration tests."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
+        if options.verb == FULL:
+            os.environ.update(FULL_EXTENT)
+            os.environ.setdefault("SEED", f"{date.today():%Y%m%d}")
         if options.verb in GROUPS:
             return _all([STEPS[name] for name in GROUPS[options.verb]])
         if options.report:

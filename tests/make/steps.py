@@ -48,6 +48,7 @@ _ALL = (
     Step("changelog", "antsibull-changelog lint", checks.changelog, ("setup",), uses=COPY),
     Step("docs", "antsibull-docs lint-collection-docs", checks.docs, ("setup",), uses=COPY),
     Step("sanity", "ansible-test sanity", sanity.sanity, ("setup",), uses=COPY),
+    Step("sanity-all", "all of it on each ansible-core", sanity.sanity_everywhere, ("setup",), uses=COPY),
     Step("lint", "ansible-lint, production profile", checks.lint, ("setup",), uses=COPY),
     Step("galaxy", "galaxy-importer", checks.galaxy, ("setup",), uses=COPY),
     Step("suites", "each test is in one suite", partition.check, ("setup",)),
@@ -59,6 +60,9 @@ _ALL = (
         ("setup",),
         ("build",),
         lanes=2,
+    ),
+    Step(
+        "unit-all", "the same on each ansible-core", suites.unit_everywhere, ("setup",), ("build",), lanes=2
     ),
     Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",), uses=CLUSTER),
     Step("integration", "pytest with clusters", suites.integration, ("build",), lanes=2),
@@ -77,11 +81,19 @@ STEPS: Mapping[str, Step] = {step.name: step for step in _ALL}
 
 STATIC = ("types", "lint", "galaxy", "docs", "suites", "style", "yaml", "changelog")
 
+FULL = "test-all"
+"""The group in which each step tries all that it can."""
+
 GROUPS: Mapping[str, Sequence[str]] = {
     # A step that takes long comes first, so that the lanes end together.
     "test": (
         *("setup", "build", "sanity", "molecule-kind", "some-faults", "molecule-default"),
         *STATIC,
         *("integration", "unit"),
+    ),
+    FULL: (
+        *("setup", "build", "faults", "sanity-all", "molecule-kind", "molecule-default"),
+        *STATIC,
+        *("integration", "unit-all", "bench"),
     ),
 }

@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 from tests.cluster import choice
 from tests.cluster.console import say
 from tests.cluster.paths import BUILD, KUBECONFIG, ROOT
+from tests.support.extent import IS_FULL
 
 from . import ansible_tests, cluster, cores, fault_record, setup
 from .command import run
-from .environments import MAIN
+from .environments import MAIN, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
 from .pytest_run import run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
+PATIENCE = 4 if IS_FULL else 1
+"""How much longer a suite may take where everything is tried."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +65,45 @@ def _unit_on_newest() -> Outcome:
 
 def _unit_on_oldest() -> Outcome:
     core = cores.SUPPORTED[0]
+    if core == cores.newest():
+        return not_at_hand(f"ansible-core {core.version} is the newest that a Python here runs")
     environment = cores.environment(core)
     if environment is None:
         return not_at_hand(f"no Python here runs ansible-core {core.version}")
-    if environment == MAIN:
-        return not_at_hand(f"ansible-core {core.version} is the newest that a Python here runs")
     say(f"what depends on ansible-core, on {core.version}:")
-    return run_pytest(environment, UNIT.name, [*dependents(), "-m", UNIT.markers], side_by_side=True)
+    files, _others = ansible_tests.select(UNIT.folders)
+    return run_pytest(environment, UNIT.name, [*files, "-m", UNIT.markers], side_by_side=True)
 
 
-def dependents() -> Sequence[str]:
-    """Return the files of the unit tests that depend on ansible-core."""
-    return ansible_tests.select(UNIT.folders)[0]
+def unit_everywhere() -> Outcome:
+    """Run it on every ansible-core with every Python at hand, and on a release candidate.
+
+    What doesn't depend on ansible-core is run once without it.
+    """
+    setup.for_tests()
+    outcomes: list[Outcome] = []
+    for what, environment in cores.everywhere():
+        if environment is None:
+            outcomes.append(not_at_hand(f"no Python here runs {what}"))
+            continue
+        say(f"{what}:")
+        outcomes.append(run_pytest(environment, UNIT.name, UNIT.arguments, side_by_side=True))
+    return together([*outcomes, _unit_on_candidate(), _unit_without_core()])
+
+
+def _unit_on_candidate() -> Outcome:
+    candidate = cores.prerelease()
+    if candidate is None:
+        return not_at_hand("there is no release candidate of ansible-core")
+    say(f"ansible-core {core_of(candidate)}:")
+    return run_pytest(candidate, UNIT.name, UNIT.arguments, side_by_side=True)
+
+
+def _unit_without_core() -> Outcome:
+    say("what doesn't depend on ansible-core, without it:")
+    _dependents, files = ansible_tests.select(UNIT.folders)
+    arguments = [*files, "-m", UNIT.markers]
+    return run_pytest(cores.without(), UNIT.name, arguments, side_by_side=True)
 
 
 def integration() -> Outcome:
@@ -85,10 +115,14 @@ def integration() -> Outcome:
     setup.for_tests()
     cluster.build()
     if not choice.is_users():
-        return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, side_by_side=True, minutes=45)
+        return run_pytest(
+            MAIN, INTEGRATION.name, INTEGRATION.arguments, side_by_side=True, minutes=45 * PATIENCE
+        )
     cluster.up()
     variables = {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
-    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, variables=variables, minutes=60)
+    return run_pytest(
+        MAIN, INTEGRATION.name, INTEGRATION.arguments, variables=variables, minutes=60 * PATIENCE
+    )
 
 
 def faults() -> Outcome:

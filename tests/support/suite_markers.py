@@ -26,12 +26,25 @@ MARKER_OF_FIXTURE = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Refuse tests that use a fixture for a cluster without its marker."""
+    """Refuse tests that use a fixture for a cluster without its marker.
+
+    In a process of `pytest -n`, nobody would see the reason, so each of the tests fails there.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
     unmarked = [line for item in items for line in missing_markers(item)]
     if unmarked:
         raise pytest.UsageError(
             "Tests lack a marker, so they would run in the wrong suite:\n" + "\n".join(unmarked)
         )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test that uses a fixture for a cluster without its marker."""
+    unmarked = missing_markers(item)
+    if unmarked:
+        pytest.fail("\n".join(unmarked), pytrace=False)
 
 
 def missing_markers(item: pytest.Item) -> list[str]:

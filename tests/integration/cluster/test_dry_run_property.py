@@ -25,6 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.support.extent import examples
+
 pytestmark = pytest.mark.cluster
 
 GROUP = f"t{secrets.token_hex(4)}.things.test"
@@ -314,7 +316,7 @@ def other_namespace(live_cluster: LiveCluster) -> Iterator[str]:
 
 # To make a failing example smaller takes minutes: that is for whoever looks at it.
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     phases=set(Phase) - {Phase.shrink, Phase.explain},
     suppress_health_check=[HealthCheck.function_scoped_fixture],

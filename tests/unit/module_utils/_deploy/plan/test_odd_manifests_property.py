@@ -18,6 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.support.driver import config_map, crd, deployer, release
+from tests.support.extent import examples
 from tests.support.odd_manifests import ODD, made, odd_manifests
 
 
@@ -28,7 +29,7 @@ def read(text: str, file: str) -> ManifestCollection:
 
 
 @given(odd_manifests(), st.sampled_from(ODD), st.booleans())
-@settings(max_examples=40, deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
+@settings(max_examples=examples(40), deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
 def test_only_errors_in_words_come_of_odd_manifests(
     manifests: tuple[Object, Object], list_metadata: object, listed: bool
 ) -> None:

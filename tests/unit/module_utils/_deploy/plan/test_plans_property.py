@@ -31,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from hypothesis import Phase, given, settings
 
 from tests.support.driver import config_map, deployer, healthy_cluster, only_reads, slow_clock
+from tests.support.extent import examples
 from tests.support.foretold import assert_foretold, changed, manifests, shown, without_defaults
 from tests.support.random_releases import Attempt, Step, lives
 
@@ -185,7 +186,7 @@ def going_wrong(cluster: MemoryCluster, attempt: Attempt, wanted: Wanted) -> Ite
 
 # To make a failing example smaller takes minutes: that is for whoever looks at it.
 @given(lives())
-@settings(max_examples=25, deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
+@settings(max_examples=examples(25), deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
 def test_the_cluster_ends_up_as_the_last_release_says(steps: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         slow_clock(patch)

@@ -81,6 +81,7 @@ from hypothesis import strategies as st
 
 from tests.support import apiserver
 from tests.support.apiserver import Reply, Seen, serve, status
+from tests.support.extent import examples
 
 ALICE, BOB = Holder("a", "alice@bastion", 7), Holder("b", "bob@laptop", 8)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -229,7 +230,7 @@ def test_never_two_may_write_whatever_is_late_and_whatever_their_clocks_say(
         assert len(allowed) <= 1, allowed
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(STEPS, max_size=10), OFFSETS)
 def test_whoever_keeps_trying_gets_it_once_the_others_are_silent(
     steps: list[tuple[int, Callable[[World, Actor, float], None], float, float]],

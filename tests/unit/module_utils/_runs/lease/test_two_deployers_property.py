@@ -27,6 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, release
+from tests.support.extent import examples
 
 SECONDS = 30.0
 """More than any task of these releases takes, as no time passes where somebody waits for a lease."""
@@ -126,7 +127,7 @@ def has_lost(actor: Actor) -> bool:
     dies=st.sampled_from([None, 0, 1]),
     last=st.integers(0, 1),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_records_stay_true(turns: Sequence[int], dies: int | None, last: int) -> None:
     clock = Clock()
     with pytest.MonkeyPatch.context() as patch:
