@@ -57,6 +57,8 @@ class Think(Migration):
     def run(self, ctx):
         raise AssertionError
 """
+SHORT = 10
+"""Seconds that a lease lasts if nobody gives it back."""
 THINKING = 4
 """Seconds. What people's tasks are at when Ansible is killed goes on, and is waited for."""
 
@@ -173,8 +175,8 @@ def elsewhere(playbook: Playbook) -> list[str]:
 INTERRUPT, TERMINATE, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
 
-# Unit tests of signals.py, lifeline.py and leftovers.py try each signal. Here each place has one of them, and all
-# of them with KYMA_TESTS=all.
+# Unit tests of signals.py, lifeline.py and leftovers.py try each signal. Here each place has one of them, and
+# all of them with KYMA_TESTS=all.
 @pytest.mark.parametrize("number", cases([INTERRUPT], [TERMINATE, KILL]))
 def test_while_it_plans_leaves_nothing(scenario: Scenario, number: int) -> None:
     known = len(scenario.runs())
@@ -210,6 +212,14 @@ def test_soon_after_the_run_has_begun_whatever_it_is_at(scenario: Scenario, numb
     assert scenario.runs()[0]["status"]["state"] in ("cancelled", "succeeded")
 
 
+@pytest.mark.parametrize("number", cases([KILL], [INTERRUPT, TERMINATE]))
+def test_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str], number: int) -> None:
+    # Nobody gives the lease back here: the next deployment waits until it has expired.
+    arguments = [*elsewhere, "-e", f"kyma_lease_seconds={SHORT}"]
+    outcome = scenario.deploy(*arguments, at="Think before", number=number, think_before=THINKING)
+    assert_cut_off(scenario, outcome, number, first="not started")
+
+
 def test_the_next_deployment_ends_by_itself_and_says_nothing_of_it(scenario: Scenario) -> None:
     outcome = scenario.deploy().succeeded()
     assert not scenario.is_at_work()
@@ -218,12 +228,6 @@ def test_the_next_deployment_ends_by_itself_and_says_nothing_of_it(scenario: Sce
         outcome.requests[-1].uri.partition("?")[0].rpartition("/")[2]
         != scenario.runs()[0]["metadata"]["name"]
     )
-
-
-@pytest.mark.parametrize("number", cases([KILL], [INTERRUPT, TERMINATE]))
-def test_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str], number: int) -> None:
-    outcome = scenario.deploy(*elsewhere, at="Think before", number=number, think_before=THINKING)
-    assert_cut_off(scenario, outcome, number, first="not started")
 
 
 BEGINS = """

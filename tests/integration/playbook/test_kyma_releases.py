@@ -78,7 +78,7 @@ class Upgrades:
         before, between = self._look(*manifests), list[Snapshot]()
 
         def look(line: str, running: Running) -> None:
-            if line.endswith(f"Kyma {by}: succeeded") and not between:
+            if f"Kyma {by}: succeeded" in line and not between:
                 # Nothing of ours is at work then: the run has ended, and the next plan is not begun.
                 os.killpg(running.pid, signal.SIGSTOP)
                 between.append(self._look())

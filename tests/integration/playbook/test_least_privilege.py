@@ -88,7 +88,7 @@ class Life:
         return self.deployer.deploy(folder, *arguments, **more)
 
     def granted(self, refused: Outcome) -> list[dict[str, Any]]:
-        """Grant the roles that a refusal ends with, also to those who lack a rule; the rules of these roles."""
+        """Grant the roles that a refusal ends with, also to those who lack a rule; what rules they have."""
         grants = re.split(r"^---$", refused.refused(), maxsplit=1, flags=re.MULTILINE)[1]
         kubectl(self.cluster, "apply", "-f", "-", text=grants)
         objects = list(yaml.safe_load_all(grants))
