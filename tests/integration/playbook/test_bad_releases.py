@@ -1,23 +1,31 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases that can't be read: each is refused with words, in the plan, before anything is written."""
+"""Releases that can't be read: each is refused with words, in the plan, before anything is written.
+
+One is refused to the playbook. The others are planned one after the other by tasks of one play.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 import tarfile
 import threading
 from collections.abc import Iterator
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from .audit import writes
 from .running import Playbook
 from .synthetic import SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
+
+Sources = dict[str, dict[str, Any]]
 
 NOT_ITS_DIGEST = "sha256:" + "0" * 64
 
@@ -58,6 +66,39 @@ def url(archive: Path) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.fixture(scope="module")
+def sources(release: Path, archive: Path, url: str, tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    """What the plan is asked for, by case."""
+    listed = SmallRelease(tmp_path_factory.mktemp("listed") / "release").component("one", config_map("one"))
+    file = listed.folder / "components.yaml"
+    file.write_text("components:\n  - name: one\n   namespace: two\n")
+    pinned = {"release_checksum": NOT_ITS_DIGEST}
+    return {
+        "the list has a syntax error": {"release": str(listed.folder)},
+        "the profile is unknown": {"release": str(release), "profile": "prodction"},
+        "the folder is not there": {"release": str(listed.folder.parent / "nowhere")},
+        "the server does not answer": {"release": "https://127.0.0.1:1/kyma.tar.gz", **pinned},
+        "the server has no such release": {"release": f"{url}.old", **pinned},
+        "the checksum is missing": {"release": url, "profile": "production"},
+        "the file has another checksum": {"release": str(archive), "profile": "production", **pinned},
+        "the download has another checksum": {"release": url, "profile": "production", **pinned},
+    }
+
+
+@pytest.fixture(scope="module")
+def messages(playbook: Playbook, sources: Sources) -> dict[str, str]:
+    """What each plan is refused with."""
+    tasks = [
+        {"name": case, "kyma.lifecycle.plan": options, "ignore_errors": True}
+        for case, options in sources.items()
+    ]
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
+    outcome = playbook.play(json.dumps(play)).succeeded()
+    assert writes(outcome.requests) == []
+    assert outcome.recap["ignored"] == len(sources)
+    return {case: result["msg"] for case, result in zip(sources, outcome.results, strict=True)}
+
+
 def test_a_syntax_error_in_a_manifest(playbook: Playbook, tmp_path: Path) -> None:
     small = SmallRelease(tmp_path / "release").component("one", config_map("one"))
     file = small.folder / "one" / "all.yaml"
@@ -66,46 +107,41 @@ def test_a_syntax_error_in_a_manifest(playbook: Playbook, tmp_path: Path) -> Non
     assert f"{file}:5" in message or f"{file}:4" in message
 
 
-def test_a_syntax_error_in_the_component_list(playbook: Playbook, tmp_path: Path) -> None:
-    small = SmallRelease(tmp_path / "release").component("one", config_map("one"))
-    file = small.folder / "components.yaml"
-    file.write_text("components:\n  - name: one\n   namespace: two\n")
-    assert f"{file}:3" in playbook.deploy(small.folder).refused()
+def test_a_syntax_error_in_the_component_list(messages: dict[str, str], sources: Sources) -> None:
+    case = "the list has a syntax error"
+    assert f"{sources[case]['release']}/components.yaml:3" in messages[case]
 
 
-def test_an_unknown_profile(playbook: Playbook, release: Path) -> None:
-    message = playbook.deploy(release, profile="prodction").refused()
+def test_an_unknown_profile(messages: dict[str, str]) -> None:
+    message = messages["the profile is unknown"]
     assert "prodction" in message
     assert "evaluation, production" in message
 
 
-def test_a_folder_that_is_not_there(playbook: Playbook, tmp_path: Path) -> None:
-    missing = tmp_path / "nowhere"
-    assert str(missing) in playbook.deploy(missing).refused()
+def test_a_folder_that_is_not_there(messages: dict[str, str], sources: Sources) -> None:
+    case = "the folder is not there"
+    assert sources[case]["release"] in messages[case]
 
 
-def test_a_server_that_does_not_answer(playbook: Playbook) -> None:
-    url = "https://127.0.0.1:1/kyma.tar.gz"
-    message = playbook.deploy(url, release_checksum=NOT_ITS_DIGEST).refused()
-    assert url in message
-    assert "refused" in message
+def test_a_server_that_does_not_answer(messages: dict[str, str], sources: Sources) -> None:
+    case = "the server does not answer"
+    assert sources[case]["release"] in messages[case]
+    assert "refused" in messages[case]
 
 
-def test_a_server_that_has_no_such_release(playbook: Playbook, url: str) -> None:
-    message = playbook.deploy(f"{url}.old", release_checksum=NOT_ITS_DIGEST).refused()
-    assert f"{url}.old" in message
-    assert "404" in message
+def test_a_server_that_has_no_such_release(messages: dict[str, str], sources: Sources) -> None:
+    case = "the server has no such release"
+    assert sources[case]["release"] in messages[case]
+    assert "404" in messages[case]
 
 
-def test_a_download_without_a_checksum(playbook: Playbook, url: str) -> None:
-    message = playbook.deploy(url, profile="production").refused()
-    assert f"{url}: a release that comes by URL must be pinned" in message
+def test_a_download_without_a_checksum(messages: dict[str, str], url: str) -> None:
+    assert f"{url}: a release that comes by URL must be pinned" in messages["the checksum is missing"]
 
 
-@pytest.mark.parametrize("source", ["archive", "url"])
-def test_a_wrong_checksum(playbook: Playbook, source: str, request: pytest.FixtureRequest) -> None:
-    place = str(request.getfixturevalue(source))
-    message = playbook.deploy(place, release_checksum=NOT_ITS_DIGEST, profile="production").refused()
-    assert place in message
-    assert "sha256" in message
-    assert "0" * 64 in message
+@pytest.mark.parametrize("source", ["file", "download"])
+def test_a_wrong_checksum(messages: dict[str, str], sources: Sources, source: str) -> None:
+    case = f"the {source} has another checksum"
+    assert sources[case]["release"] in messages[case]
+    assert "sha256" in messages[case]
+    assert "0" * 64 in messages[case]

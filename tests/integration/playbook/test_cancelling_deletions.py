@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from .matrix import cases
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE, SmallRelease, config_map
@@ -92,7 +93,8 @@ def test_ctrl_c(deployed: SmallRelease, playbook: Playbook, own_cluster: OwnClus
     assert outcome.status == 99
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+# SIGKILL ends a deployment in test_cancelling.py.
+@pytest.mark.parametrize("number", cases([signal.SIGTERM], [signal.SIGKILL]))
 def test_what_ends_ansible_at_once(
     deployed: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, number: int
 ) -> None:

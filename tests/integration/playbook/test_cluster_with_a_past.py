@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Both migrations of the collection, in a deployment of a real release to a cluster with a past."""
+"""Both migrations of the collection, in a deployment of real components to a cluster with a past."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ OWNERSHIP = {
     "meta.helm.sh/release-name": "certificates",
     "meta.helm.sh/release-namespace": "istio-system",
 }
+PROFILE, COMPONENTS = "production", ("certificates", "istio-resources", "logging")
 GROW, ADOPT = "logging/grow-loki-volume", "certificates/adopt-gateway"
 
 
@@ -41,7 +42,7 @@ class Seeded:
         self._seed(release)
 
     def _seed(self, release: Path) -> None:
-        objects = [one.object for one in manifests_of(release, "production")]
+        objects = [one.object for one in manifests_of(release, PROFILE)]
         for name in (NAMESPACE, "istio-system"):
             self._api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         self._api.create(_named(objects, "CustomResourceDefinition", "gateways.networking.istio.io"))
@@ -130,13 +131,23 @@ def _eventually(look: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="module")
 def release(kyma_releases: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Kyma 2.9 without its Gateway: as in releases in which no component contains it."""
+    """Of Kyma 2.9 the components that the migrations are about.
+
+    It lacks the Gateway, as releases do in which no component contains it.
+    """
     folder = tmp_path_factory.mktemp("releases") / "2.9"
-    shutil.copytree(kyma_releases / "2.9", folder, copy_function=shutil.copyfile)
-    file = folder / "production" / "istio-resources.yaml"
-    kept = [part for part in file.read_text().split("\n---\n") if "\nkind: Gateway\n" not in part]
-    file.chmod(0o644)
-    file.write_text("\n---\n".join(kept))
+    for crds in ("istio", "monitoring", "telemetry"):
+        place = Path("crds", crds)
+        shutil.copytree(kyma_releases / "2.9" / place, folder / place, copy_function=shutil.copyfile)
+    listed = yaml.safe_load((kyma_releases / "2.9" / "components.yaml").read_text())
+    for part in ("prerequisites", "components"):
+        listed[part] = [entry for entry in listed[part] if entry["name"] in COMPONENTS]
+    (folder / "components.yaml").write_text(yaml.safe_dump(listed))
+    (folder / PROFILE).mkdir()
+    for name in COMPONENTS:
+        text = (kyma_releases / "2.9" / PROFILE / f"{name}.yaml").read_text()
+        kept = [part for part in text.split("\n---\n") if "\nkind: Gateway\n" not in part]
+        (folder / PROFILE / f"{name}.yaml").write_text("\n---\n".join(kept))
     return folder
 
 
@@ -159,14 +170,14 @@ class Step:
 def blocked(playbook: Playbook, seeded: Seeded, release: Path) -> Step:
     """The class can't expand volumes, and the user hasn't allowed to change that."""
     before = seeded.loki(), seeded.pod(), seeded.gateway()
-    return Step(playbook.deploy(release, profile="production"), *before)
+    return Step(playbook.deploy(release, profile=PROFILE), *before)
 
 
 @pytest.fixture(scope="module")
 def rehearsed(blocked: Step, playbook: Playbook, release: Path) -> Outcome:
     """The user has allowed it, and looks first."""
     assert blocked.outcome.status
-    options = {"profile": "production", "allow_storageclass_change": True}
+    options = {"profile": PROFILE, "allow_storageclass_change": True}
     return playbook.deploy(release, "--check", "--diff", **options).succeeded()
 
 
@@ -175,7 +186,7 @@ def migrated(rehearsed: Outcome, playbook: Playbook, seeded: Seeded, release: Pa
     """And now for real."""
     assert rehearsed.status == 0
     before = seeded.loki(), seeded.pod(), seeded.gateway()
-    options = {"profile": "production", "allow_storageclass_change": True}
+    options = {"profile": PROFILE, "allow_storageclass_change": True}
     return Step(playbook.deploy(release, **options).succeeded(), *before)
 
 
@@ -239,7 +250,7 @@ def test_the_stateful_set_comes_back_with_its_pod(migrated: Step, seeded: Seeded
 
 def test_a_rerun_writes_nothing(migrated: Step, playbook: Playbook, release: Path) -> None:
     assert migrated.outcome.status == 0
-    again = playbook.deploy(release, profile="production").succeeded()
+    again = playbook.deploy(release, profile=PROFILE).succeeded()
     assert {request.verb for request in again.requests} <= {"get", "list"}
     assert again.recap["changed"] == 0
     assert {one["verdict"] for one in again.plan["migrations"]} == {"not_needed"}

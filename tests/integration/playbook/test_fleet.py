@@ -91,7 +91,8 @@ def test_rings_before_it_are_deployed_to_their_end(fleet: Fleet, release: SmallR
     assert of_later(outcome.requests) == []
 
 
-@pytest.mark.parametrize(("most", "goes_on"), [(0, False), (49, False), (50, True)])
+# None may fail in the tests above.
+@pytest.mark.parametrize(("most", "goes_on"), [(49, False), (50, True)])
 def test_how_many_of_a_ring_may_fail(
     fleet: Fleet, release: SmallRelease, *, most: int, goes_on: bool
 ) -> None:

@@ -1,14 +1,16 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The real releases of Kyma, one after the other on one cluster: from empty to 2.9, 2.10 and 2.11.
+"""The real releases of Kyma on one cluster: from empty to 2.9, by 2.10 to 2.11 in one go, and not back.
 
 Each fixture is one call of the playbook, and builds on the one before it.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import yaml
 from .audit import writes
 from .manifests import Manifest, manifests_of, missing
 from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
+from .running import Outcome, Playbook, Running
 from .snapshot import Snapshot, differing_fields
 
 pytestmark = pytest.mark.control_plane
@@ -59,17 +61,42 @@ class Upgrades:
         """Itself, in the state in which a step has left the cluster."""
         return self
 
-    def try_(self, version: str, *arguments: str, profile: str = "evaluation") -> Outcome:
+    def try_(self, version: str, *arguments: str, profile: str = "evaluation", **variables: Any) -> Outcome:
         """Call the playbook for a version."""
-        return self._playbook.deploy(self._releases / version, *arguments, profile=profile)
+        return self._playbook.deploy(self._releases / version, *arguments, profile=profile, **variables)
 
     def deploy(self, version: str) -> Deployed:
         """Deploy a version, and look at the cluster before and after."""
         manifests = self.manifests(version)
-        self._seen += manifests
-        before = Snapshot(self._cluster.api, self._seen)
+        before = self._look(manifests)
         outcome = self.try_(version, "--diff").succeeded()
-        return Deployed(manifests, outcome, before, Snapshot(self._cluster.api, self._seen))
+        return Deployed(manifests, outcome, before, self._look())
+
+    def hop(self, by: str, to: str) -> tuple[Deployed, Deployed]:
+        """Deploy two versions in one go, and look at the cluster before, between and after."""
+        manifests = self.manifests(by), self.manifests(to)
+        before, between = self._look(*manifests), list[Snapshot]()
+
+        def look(line: str, running: Running) -> None:
+            if f"Kyma {by}: succeeded" in line and not between:
+                # Nothing of ours is at work then: the run has ended, and the next plan is not begun.
+                os.killpg(running.pid, signal.SIGSTOP)
+                between.append(self._look())
+                os.killpg(running.pid, signal.SIGCONT)
+
+        outcome = self._playbook.deploy(
+            self._releases / to, "--diff", watch=look, profile="evaluation", hops="auto"
+        ).succeeded()
+        first, second = _hops_of(outcome)
+        return (
+            Deployed(manifests[0], first, before, between[0]),
+            Deployed(manifests[1], second, between[0], self._look()),
+        )
+
+    def _look(self, *more: list[Manifest]) -> Snapshot:
+        for manifests in more:
+            self._seen += manifests
+        return Snapshot(self._cluster.api, self._seen)
 
     def manifests(self, version: str, profile: str = "evaluation") -> list[Manifest]:
         """What a version consists of."""
@@ -117,29 +144,34 @@ def skipping_2_11(upgrades: Upgrades, again_2_9: Outcome) -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def rehearsed_2_10(upgrades: Upgrades, skipping_2_11: Outcome) -> Outcome:
-    return upgrades.after(skipping_2_11).try_("2.10", "--check", "--diff").succeeded()
+def rehearsed_hops(upgrades: Upgrades, skipping_2_11: Outcome) -> Outcome:
+    return upgrades.after(skipping_2_11).try_("2.11", "--check", "--diff", hops="auto").succeeded()
 
 
 @pytest.fixture(scope="module")
-def deployed_2_10(upgrades: Upgrades, rehearsed_2_10: Outcome) -> Deployed:
-    return upgrades.after(rehearsed_2_10).deploy("2.10")
+def hopped(upgrades: Upgrades, rehearsed_hops: Outcome) -> tuple[Deployed, Deployed]:
+    return upgrades.after(rehearsed_hops).hop("2.10", "2.11")
 
 
 @pytest.fixture(scope="module")
-def back_to_2_9(upgrades: Upgrades, deployed_2_10: Deployed) -> Outcome:
-    return upgrades.after(deployed_2_10).try_("2.9")
+def deployed_2_10(hopped: tuple[Deployed, Deployed]) -> Deployed:
+    return hopped[0]
 
 
 @pytest.fixture(scope="module")
-def deployed_2_11(upgrades: Upgrades, back_to_2_9: Outcome) -> Deployed:
-    return upgrades.after(back_to_2_9).deploy("2.11")
+def deployed_2_11(hopped: tuple[Deployed, Deployed]) -> Deployed:
+    return hopped[1]
 
 
 @pytest.fixture(scope="module")
-def pruned_2_11(upgrades: Upgrades, deployed_2_11: Deployed) -> Outcome:
-    assert deployed_2_11
-    return upgrades.try_("2.11", "-e", "kyma_prune=true").succeeded()
+def back_to_2_10(upgrades: Upgrades, deployed_2_11: Deployed) -> Outcome:
+    flags = {"abandon": True, "hops": "auto", "force_conflicts": True}
+    return upgrades.after(deployed_2_11).try_("2.10", **flags)
+
+
+@pytest.fixture(scope="module")
+def pruned_2_11(upgrades: Upgrades, back_to_2_10: Outcome) -> Outcome:
+    return upgrades.after(back_to_2_10).try_("2.11", "-e", "kyma_prune=true").succeeded()
 
 
 def test_2_8_is_refused_with_everything_that_the_cluster_does_not_serve(
@@ -219,25 +251,46 @@ def test_nothing_to_do_is_one_task_that_reads_each_kind_once(
 
 
 def test_a_release_that_skips_one_is_refused(skipping_2_11: Outcome) -> None:
-    [why] = [line for line in skipping_2_11.refused().splitlines() if line.startswith("- ")]
-    assert "2.10" in why
+    told = skipping_2_11.refused()
+    [why] = [line for line in told.splitlines() if line.startswith("- ")]
     assert "2.9" in why
+    assert "deploy 2.10 first" in told
+    assert "hops=auto (kyma_hops)" in told
 
 
-def test_a_downgrade_is_refused(back_to_2_9: Outcome) -> None:
-    [why] = [line for line in back_to_2_9.refused().splitlines() if line.startswith("- ")]
-    assert "2.10" in why
-    assert "downgrade" in why
+def test_both_hops_are_shown_and_nothing_is_written(rehearsed_hops: Outcome) -> None:
+    assert writes(rehearsed_hops.requests) == []
+    assert "Kyma 2.9 → 2.10 (evaluation), hop 1 of 2, exact:" in rehearsed_hops.text
+    assert "Kyma 2.10 → 2.11 (evaluation), hop 2 of 2, provisional" in rehearsed_hops.text
+    [later] = rehearsed_hops.plan["later"]
+    assert later["blockers"] == []
+    assert [one["name"] for one in later["components"] if one["action"] == "orphaned"] == ["kiali"]
+
+
+def test_each_hop_is_a_run_of_its_own(
+    deployed_2_10: Deployed, deployed_2_11: Deployed, upgrades: Upgrades
+) -> None:
+    assert deployed_2_10.outcome.run["run"] != deployed_2_11.outcome.run["run"]
+    assert deployed_2_11.outcome.text.index("Kyma 2.10: succeeded") < deployed_2_11.outcome.text.index(
+        "Kyma 2.11: succeeded"
+    )
+    status = upgrades.record("Installation", "kyma")["status"]
+    assert (status["version"], status["target"]) == ("2.11", "2.11")
+
+
+def test_there_is_no_way_back_whatever_the_flags(back_to_2_10: Outcome) -> None:
+    told = back_to_2_10.refused()
+    assert len([line for line in told.splitlines() if line.startswith("- ")]) == 1
+    assert "2.10 is older than 2.11, which the cluster has: downgrades are never safe" in told
 
 
 def test_the_rehearsal_of_an_upgrade_shows_the_objects_and_fields_that_it_then_changes(
-    rehearsed_2_10: Outcome, deployed_2_10: Deployed
+    rehearsed_hops: Outcome, deployed_2_10: Deployed
 ) -> None:
-    assert writes(rehearsed_2_10.requests) == []
-    assert deployed_2_10.outcome.planning["diff"] == rehearsed_2_10.planning["diff"]
+    assert deployed_2_10.outcome.planning["diff"] == rehearsed_hops.planning["diff"]
     before, after = deployed_2_10.before.objects, deployed_2_10.after.objects
     shown = {}
-    for entry in rehearsed_2_10.planning["diff"]:
+    for entry in rehearsed_hops.planning["diff"]:
         old, new = yaml.safe_load(entry["before"]), yaml.safe_load(entry["after"])
         name = entry["after_header"] if new else entry["before_header"]
         shown[name] = "gone" if not new else differing_fields(old, new) if old else "new"
@@ -284,6 +337,16 @@ def test_an_orphaned_component_goes_when_it_is_asked_for(pruned_2_11: Outcome, u
     assert upgrades.found("apps/v1", "Deployment", "serverless-ctrl-mngr")
     again = upgrades.after(pruned_2_11).try_("2.11", "-e", "kyma_prune=true").succeeded()
     assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
+
+
+def _hops_of(outcome: Outcome) -> tuple[Outcome, Outcome]:
+    """What came of each of two hops: the second begins with its plan."""
+    second = [position for position, result in enumerate(outcome.results) if "plan" in result][-1]
+    assert second > 0
+    return (
+        replace(outcome, results=outcome.results[:second]),
+        replace(outcome, results=outcome.results[second:]),
+    )
 
 
 def _unexplained(name: str, fields: list[str]) -> list[str]:

@@ -1,20 +1,28 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A whole life of a release by somebody who has the shipped role, and what the plan has printed, alone."""
+"""A whole life of a release by somebody who has the shipped role, and what the plan has printed, alone.
+
+Without any one of the role's rules a task is refused, and the refusal names what is missing. That is shown by
+users who lack one rule each, and who call the tasks without a playbook.
+"""
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
 
-from .accounts import HOME, ROLES, bind, kubectl, playbook_of
+from tests.unit.deploy import driver
+
+from .accounts import GROUP, HOME, ROLES, bind, kubectl, playbook_of
+from .audit import Request, writes
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
@@ -30,8 +38,9 @@ FOR_DELETING = [rule for rule in RULES if rule["resources"] != ["namespaces"] an
 FOR_DEPLOYING = [
     rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["list", "watch"]
 ]
-SECONDS_TO_HEAR = 0.5
-"""After how long the API server has heard of another role."""
+FINE = "example.com/fine"
+LACKING = "lacking"
+"""A group that has what was printed. Each user in it lacks one rule of the shipped role, but for one user."""
 
 
 @pytest.fixture(scope="module")
@@ -68,32 +77,57 @@ class Life:
     def __init__(self, cluster: OwnCluster, deployer: Playbook, release: SmallRelease) -> None:
         self.cluster = cluster
         self.deployer = deployer
+        self.image = FINE
         self._release = release
 
-    def deploy(self, version: str, *arguments: str, image: str = "example.com/fine", **more: Any) -> Outcome:
+    def deploy(self, version: str, *arguments: str, **more: Any) -> Outcome:
         folder = self._release.folder
         (folder / "release.yaml").write_text(f"version: '{version}'\n")
         self._release.write("shop", *shop(version))
-        self._release.write("search", deployment("search", image))
+        self._release.write("search", deployment("search", self.image))
         return self.deployer.deploy(folder, *arguments, **more)
 
     def granted(self, refused: Outcome) -> list[dict[str, Any]]:
-        """The rules of the roles that a refusal ends with, which are granted now."""
+        """Grant the roles that a refusal ends with, also to those who lack a rule; what rules they have."""
         grants = re.split(r"^---$", refused.refused(), maxsplit=1, flags=re.MULTILINE)[1]
         kubectl(self.cluster, "apply", "-f", "-", text=grants)
-        return [rule for role in yaml.safe_load_all(grants) for rule in role.get("rules") or ()]
+        objects = list(yaml.safe_load_all(grants))
+        for binding in (one for one in objects if one["kind"].endswith("Binding")):
+            place = {**binding["metadata"], "name": f"{binding['metadata']['name']}-{LACKING}"}
+            group = {"apiGroup": GROUP, "kind": "Group", "name": LACKING}
+            self.cluster.api.apply({**binding, "metadata": place, "subjects": [group]})
+        return [rule for role in objects for rule in role.get("rules") or ()]
 
-    @contextmanager
-    def without(self, rule: Mapping[str, Any]) -> Iterator[None]:
-        """While the shipped role lacks a rule."""
-        place = (RBAC, "ClusterRole", DEPLOYER["metadata"]["name"], "")
-        self.cluster.api.patch(*place, {"rules": [one for one in DEPLOYER["rules"] if one != rule]})
-        time.sleep(SECONDS_TO_HEAR)
-        try:
-            yield
-        finally:
-            self.cluster.api.patch(*place, {"rules": DEPLOYER["rules"]})
-            time.sleep(SECONDS_TO_HEAR)
+    def without(self, rule: Mapping[str, Any] | None, version: str, **options: Any) -> driver.Deployer:
+        """Somebody who has the shipped role but for a rule, and calls the tasks without a playbook."""
+        params = {
+            "kubeconfig": str(self.cluster.kubeconfig),
+            "impersonate_user": lacking(rule),
+            "impersonate_groups": [LACKING],
+        }
+        components = {"shop": shop(version), "search": [deployment("search", self.image)]}
+        entries = {name: (ComponentEntry(name, NAMESPACE), objects) for name, objects in components.items()}
+        return driver.Deployer(
+            connect(params), driver.FakeMaterials(driver.release(version, entries)), options
+        )
+
+
+def lacking(rule: Mapping[str, Any] | None) -> str:
+    """The user without that rule."""
+    return f"lacks-{DEPLOYER['rules'].index(rule)}" if rule else "lacks-nothing"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def users(own_cluster: OwnCluster) -> None:
+    """Users who lack one rule each, and one who lacks none."""
+    for rule in (None, *DEPLOYER["rules"]):
+        meta = {"name": lacking(rule)}
+        role = {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": meta}
+        own_cluster.api.apply({**role, "rules": [one for one in DEPLOYER["rules"] if one != rule]})
+        binding = {"apiVersion": RBAC, "kind": "ClusterRoleBinding", "metadata": meta}
+        reference = {"apiGroup": GROUP, "kind": "ClusterRole", **meta}
+        user = {"apiGroup": GROUP, "kind": "User", **meta}
+        own_cluster.api.apply({**binding, "roleRef": reference, "subjects": [user]})
 
 
 @pytest.fixture(scope="module")
@@ -116,24 +150,38 @@ def test_it_is_deployed(life: Life) -> None:
 
 @pytest.mark.parametrize("rule", FOR_DEPLOYING, ids=str)
 def test_without_a_rule_the_plan_is_refused(life: Life, rule: Mapping[str, Any]) -> None:
-    with life.without(rule):
-        assert_names(rule, life.deploy("1.1", "--check").refused())
+    with life.cluster.audit.recorded() as requests:
+        planned = life.without(rule, "1.1").plan()
+    assert_refused(planned, rule, requests)
 
 
-def assert_names(rule: Mapping[str, Any], message: str) -> None:
+def test_with_all_rules_only_what_the_release_drops_is_missing(life: Life) -> None:
+    told = life.without(None, "1.1").plan()["msg"]
+    assert "delete configmaps in small" in told
+    assert OURS not in told.split("---")[0].replace("kyma-lifecycle", "")
+
+
+def assert_refused(result: Result, rule: Mapping[str, Any], requests: list[Request]) -> None:
+    """That a task was refused for want of a rule, which the message names, and has written nothing."""
+    assert result["failed"], result
+    assert requests
+    assert writes(requests) == []
+    message = result["msg"]
     for resource in rule["resources"]:
         assert f"{resource}.{rule['apiGroups'][0]}".rstrip(".") in message
     for name in rule.get("resourceNames") or ():
         assert name in message
 
 
-def test_without_the_one_for_the_reasons_a_failure_is_told_without_them(life: Life) -> None:
-    def told() -> str:
-        return life.deploy("1.0", image="broken.invalid/x", component_timeout=5).failed().run["failures"][0]
-
-    with life.without(DIAGNOSIS):
-        assert "why could not be read" in told()
-    assert "ImagePullBackOff" in told()
+@pytest.mark.parametrize(("rule", "told"), [(DIAGNOSIS, "why could not be read"), (None, "ImagePullBackOff")])
+def test_without_the_one_for_the_reasons_a_failure_is_told_without_them(
+    life: Life, rule: Mapping[str, Any] | None, told: str
+) -> None:
+    life.image = "broken.invalid/x"
+    result = life.without(rule, "1.0", timeout=5).deploy()
+    life.image = FINE
+    assert result["state"] == "failed"
+    assert told in result["failures"][0]
 
 
 def test_it_is_upgraded(life: Life) -> None:
@@ -170,8 +218,9 @@ def test_it_is_deleted(life: Life) -> None:
     life.granted(refused)
     # Without the first one not even the inventories can be read.
     for rule in FOR_DELETING[1:]:
-        with life.without(rule):
-            assert_names(rule, life.deployer.delete().refused())
+        with life.cluster.audit.recorded() as requests:
+            result = life.without(rule, "1.1").delete()
+        assert_refused(result, rule, requests)
     assert "it stays" not in life.deployer.delete().succeeded().text
     api = life.cluster.api
     assert api.get("v1", "Namespace", NAMESPACE) is None

@@ -77,12 +77,12 @@ def release(small: SmallRelease) -> SmallRelease:
     return small.component("shop").component("mail")
 
 
-def write(release: SmallRelease, level: str) -> Path:
+def write(release: SmallRelease, level: str, *more: str) -> Path:
     labelled = deployment("shop", image=f"example.com/fine:{level}")
     # As charts have it, so it is the release's own.
     labelled["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "Helm"}
     release.write("shop", labelled, config_map("settings", level=level))
-    release.write("mail", config_map("mail", level=level), config_map("copied", level=level))
+    release.write("mail", *(config_map(name, level=level) for name in ("mail", "copied", *more)))
     return release.folder
 
 
@@ -121,9 +121,12 @@ def test_helm_takes_it_back_and_it_is_taken_over_again(
     playbook.deploy(release.folder).succeeded()
 
 
-@pytest.mark.parametrize("manager", ["argocd-controller", "argocd-of-somebody", "kubectl-annotate"])
+MANAGERS = ("argocd-controller", "argocd-of-somebody", "kubectl-annotate")
+"""Who may have written Argo CD's marks: it, it by another name, and a person."""
+
+
 def test_what_argo_cd_has_marked_is_ours_after_it_was_taken_over(
-    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, manager: str
+    release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     api = own_cluster.api
     api.apply(application())
@@ -132,24 +135,20 @@ def test_what_argo_cd_has_marked_is_ours_after_it_was_taken_over(
         time.sleep(0.2)
     theirs = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
     api.apply({**theirs, "metadata": {"name": "mail", "namespace": "default"}, "spec": {}}, force=True)
-    tracked = {TRACKED: f"mail:/ConfigMap:{NAMESPACE}/mail"}
-    by_argo = api.with_field_manager(manager)
-    by_argo.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": "mail", "namespace": NAMESPACE, "annotations": tracked},
-            "data": {"level": manager},
-        },
-        force=True,
-    )
-    write(release, f"after {manager}")
-    assert (
-        "Argo CD Application mail manages ConfigMap small/mail" in playbook.deploy(release.folder).refused()
-    )
+    for manager in MANAGERS:
+        tracked = {TRACKED: f"mail:/ConfigMap:{NAMESPACE}/{manager}"}
+        meta = {"name": manager, "namespace": NAMESPACE, "annotations": tracked}
+        api.with_field_manager(manager).apply(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"level": "theirs"}}
+        )
+    write(release, "after", *MANAGERS)
+    told = playbook.deploy(release.folder).refused()
+    assert "Argo CD Application mail manages" in told
+    assert [name for name in MANAGERS if f"ConfigMap small/{name}" not in told] == []
     rehearsed = playbook.deploy(release.folder, "--check", "--diff", takeover=True).succeeded()
-    assert f"-    {TRACKED}" in rehearsed.text
+    assert rehearsed.text.count(f"-    {TRACKED}") == len(MANAGERS)
     playbook.deploy(release.folder, takeover=True, force_conflicts=True).succeeded()
-    assert marks(own_cluster, "ConfigMap", "mail") == {}
-    write(release, f"later than {manager}")
+    for manager in MANAGERS:
+        assert marks(own_cluster, "ConfigMap", manager) == {}
+    write(release, "later", *MANAGERS)
     playbook.deploy(release.folder, force_conflicts=True).succeeded()
