@@ -19,7 +19,9 @@ def component(task: Task) -> Result:
             delete_components,
         )
 
-        return delete_components(task)
+        from .record_kinds import RECORD_KINDS
+
+        return delete_components(task, RECORD_KINDS)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
         names = ", ".join(task.params["names"])

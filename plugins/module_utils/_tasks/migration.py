@@ -28,10 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     MigrationOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    end_if_cancelled,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import CancellationCheck
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
@@ -40,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     global_phase,
     run_problems,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
@@ -68,7 +66,9 @@ def migration(task: Task) -> Result:
             undo_migrations,
         )
 
-        return undo_migrations(task)
+        from .record_kinds import RECORD_KINDS
+
+        return undo_migrations(task, RECORD_KINDS)
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
@@ -42,6 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
@@ -77,22 +79,23 @@ from .phase_migrations import MigrationRunner
 from .undo_retention import inhabitants_told, sparing_rights
 
 
-def undo_migrations(task: Task) -> Result:
+def undo_migrations(task: Task, kinds: RecordKinds) -> Result:
     """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
     if task.params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
     if task.check_mode:
-        return _undone(task)
-    return run_with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
+        return _undone(task, kinds)
+    work = partial(_undone, kinds=kinds)
+    return run_with_own_lease(task, f"undo-{new_run_name()}", work, lambda: _writing_rights(task, kinds))
 
 
-def _writing_rights(task: Task) -> set[Right]:
+def _writing_rights(task: Task, kinds: RecordKinds) -> set[Right]:
     """What the writes of undoing have to be allowed."""
     journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
-    return write_rights(records_rights() | undo_rights(journal, task.cluster.resource))
+    return write_rights(records_rights(kinds) | undo_rights(journal, task.cluster.resource))
 
 
-def _undone(task: Task) -> Result:
+def _undone(task: Task, kinds: RecordKinds) -> Result:
     params = task.params
     in_the_way = _in_the_way(task.cluster)
     if in_the_way and not task.check_mode:
@@ -102,7 +105,7 @@ def _undone(task: Task) -> Result:
     journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
     still = [one for one in journal if not one.undone_at]
     if still:
-        needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
+        needed = records_rights(kinds) | lease_rights() | undo_rights(still, task.cluster.resource)
         if not params["force"]:
             needed |= sparing_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")

@@ -76,10 +76,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     removal_outcome,
     removal_reporter,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    DEFINITIONS,
-    VIEWERS,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     Installation,
@@ -117,12 +114,14 @@ RESOURCES = "custom resources"
 DELETING = "deleting"
 
 
-def delete_components(task: Task) -> Result:
+def delete_components(task: Task, kinds: RecordKinds) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     run = new_run_name()
     if task.check_mode:
-        return _deleted(task, run)
-    result = run_with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
+        return _deleted(task, kinds, run)
+    result = run_with_own_lease(
+        task, run, lambda leased: _deleted(leased, kinds, run), lambda: _rights(task, kinds)
+    )
     forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
     if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
         delete_lease(task.cluster)
@@ -133,10 +132,10 @@ def _is_nothing_recorded(task: Task) -> bool:
     return EVERYTHING in task.params["names"] and task.cluster.resource(API_VERSION, "Installation") is None
 
 
-def _rights(task: Task) -> set[Right]:
+def _rights(task: Task, kinds: RecordKinds) -> set[Right]:
     """What the writes of a deletion have to be allowed."""
     cluster, names = task.cluster, task.params["names"]
-    found = records_rights() | records_deletion_rights()
+    found = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
         for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
@@ -145,10 +144,10 @@ def _rights(task: Task) -> set[Right]:
     return write_rights(found)
 
 
-def _deleted(task: Task, run: str) -> Result:
+def _deleted(task: Task, kinds: RecordKinds, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, run, overlay or task.cluster, progress)
+        deletion = _Deletion(task, kinds, run, overlay or task.cluster, progress)
         outcomes = deletion.work()
         not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -211,9 +210,12 @@ class _Deletion:
         has_forgotten: whether records were changed though no object was there any more.
     """
 
-    def __init__(self, task: Task, run: str, cluster: Cluster, progress: Progress) -> None:
+    def __init__(
+        self, task: Task, kinds: RecordKinds, run: str, cluster: Cluster, progress: Progress
+    ) -> None:
         params = task.params
         self._task = task
+        self._kinds = kinds
         self._cluster = cluster
         self._progress = progress
         self._everything = EVERYTHING in params["names"]
@@ -277,9 +279,9 @@ class _Deletion:
 
     def _rights(self) -> set[Right]:
         """What the deletion takes, as far as that is known beforehand."""
-        found = records_rights() | lease_rights()
+        found = records_rights(self._kinds) | lease_rights()
         if self._everything:
-            found |= records_deletion_rights() | lease_deletion_rights()
+            found |= records_deletion_rights(self._kinds) | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
@@ -457,7 +459,8 @@ class _Deletion:
             return
         # Before it goes as well: until then whoever looks sees how it ended.
         self.run.end(list(self._outcomes.values()))
-        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
+        installed = (*self._kinds.definitions, self._kinds.viewers)
+        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
         # Of these nothing is anybody else's.
         terms = replace(self._terms(RECORDS), retain=lambda _entry, _live: None)
         removal = remove_objects(terms, records)

@@ -54,6 +54,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
     journal_rights,
@@ -105,12 +106,15 @@ class PreflightResult:
     rights: frozenset[Right] = frozenset()
 
 
-def run_preflight(cluster: Cluster, intended: IntendedChanges, known: Sequence[Blocker]) -> PreflightResult:
+def run_preflight(
+    cluster: Cluster, intended: IntendedChanges, kinds: RecordKinds, known: Sequence[Blocker]
+) -> PreflightResult:
     """Look for what else stands in the way.
 
     Args:
         cluster: the live one.
         intended: what the deployment would do.
+        kinds: of the records that its run keeps.
         known: what stands in the way as far as was found; what only comes of missing rights is told with
             those.
     """
@@ -125,7 +129,7 @@ def run_preflight(cluster: Cluster, intended: IntendedChanges, known: Sequence[B
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
     kept = [blocker for blocker, right in told if right is None]
     kept += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
-    needed = _needed(intended)
+    needed = _needed(intended) | records_rights(kinds)
     missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, kept)
     kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
     notes = (*_open_run(cluster, intended, now), *(() if grants else _unsure(cluster, intended)))
@@ -152,7 +156,7 @@ def _rights(
 
 def _needed(intended: IntendedChanges) -> set[Right]:
     served = intended.served
-    needed = records_rights()
+    needed: set[Right] = set()
     told: set[tuple[str, str, str, str]] = set()
 
     def applying(obj: Object, action: str) -> set[Right]:

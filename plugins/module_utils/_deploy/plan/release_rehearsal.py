@@ -261,6 +261,7 @@ class ReleaseRehearsal:
                 self._served,
                 self._request.policy.takeover,
             ),
+            self._request.record_kinds(),
             self._blockers,
         )
         self._blockers = list(found.blockers)
