@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
-from tests.unit.deploy import driver
+from tests.support import driver
 
 from .accounts import GROUP, HOME, ROLES, bind, kubectl, playbook_of
 from .audit import Request, writes
