@@ -8,29 +8,32 @@ help: ## this list
 
 demo: ## deploy the example release on a Kubernetes of its own
 test: ## run all tests and checks; goes on after a failure, and fails at the end
+test-all: ## for a night: every ansible-core and Python at hand, release candidates, all faults, bench
 cluster: ## start or reuse a Kubernetes to test on; leaves .cluster/kubeconfig
 cluster-down: ## end it and leave no process behind
 bench: ## measure deployments against kubectl, Helm and kubernetes.core; writes docs/benchmarks.md
 
 setup: ## install everything that the other commands need, into .build
+build: ## build the programs of a Kubernetes, into .build/bin
 style: ## ruff: lint and format
 types: ## mypy --strict
 yaml: ## yamllint
 changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
+suites: ## check that each test belongs to one suite
 unit: ## unit tests, without a cluster
 integration: ## tests against a Kubernetes
 some-faults: ## a few of the faults that a run survives, as chance has it
-faults: ## all of them, which takes long; SEED=<number> has the same happen again
+faults: ## all of them, which takes long; goes on where it was ended; SEED=<number> repeats a run
 molecule: ## molecule scenarios
-sanity: ## ansible-test sanity, for each supported ansible-core at hand
+sanity: ## ansible-test sanity: all on the newest ansible-core, compile and import on the oldest
 lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## mend what ruff can, and generate documentation anew
 
-demo test cluster cluster-down bench setup style types yaml changelog docs unit integration some-faults \
-faults molecule sanity lint galaxy fix:
+demo test test-all cluster cluster-down bench setup build style types yaml changelog docs suites unit integration \
+some-faults faults molecule sanity lint galaxy fix:
 	$(do) $@
 
-.PHONY: help demo test cluster cluster-down bench setup style types yaml changelog docs unit integration \
-	some-faults faults molecule sanity lint galaxy fix
+.PHONY: help demo test test-all cluster cluster-down bench setup build style types yaml changelog docs suites unit \
+	integration some-faults faults molecule sanity lint galaxy fix

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all tests share: the cluster to test on, and a namespace of a test's own."""
+"""What all tests share: the cluster to test on, a namespace per test, and the check of markers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,38 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+
+from tests.support.control_plane import control_plane
+from tests.support.needs import skip
+from tests.support.suite_markers import (
+    pytest_collection_modifyitems,
+    pytest_runtest_protocol,
+    pytest_runtest_setup,
+)
+
+__all__ = ("pytest_collection_modifyitems", "pytest_runtest_protocol", "pytest_runtest_setup")
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
-def kubeconfig() -> str:
-    """The path of the test cluster's kubeconfig; without one, the test is skipped (but not in CI)."""
-    path = Path(os.environ.get("KYMA_TEST_KUBECONFIG") or ROOT / ".cluster" / "kubeconfig")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The path of a kubeconfig for the API server that tests share.
+
+    Each process of `pytest -n` starts an API server of its own, so that tests of two processes do not meet.
+    Without `-n`, it is the cluster of `make cluster`. KYMA_TEST_KUBECONFIG names another one for both.
+    """
+    named = os.environ.get("KYMA_TEST_KUBECONFIG")
+    if not named and "PYTEST_XDIST_WORKER" in os.environ:
+        with control_plane(tmp_path_factory.mktemp("cluster")) as started:
+            yield str(started)
+        return
+    path = Path(named or ROOT / ".cluster" / "kubeconfig")
     if not path.exists():
-        message = f"no cluster to test on: there is no {path} (make cluster)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
-    return str(path)
+        skip(f"There is no cluster to test on, because {path} does not exist. Start one: make cluster")
+    yield str(path)
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ Ansible imports this package before the first of them, so what is set up here ho
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.bytecode import use_cached_bytecode
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.bytecode_cache import (
+    use_cached_bytecode,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.quick_exit import exit_quickly
 
 use_cached_bytecode()

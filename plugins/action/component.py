@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
     DEFAULT_DEADLINE,
     BackgroundCarrier,
 )

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
 
 
 class ActionModule(BackgroundCarrier):

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration_info import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 
 
 class ActionModule(DirectCarrier):

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.call import failure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import import_early
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import failed_result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import import_early
 
 # Every plan needs it, and so do the tasks that carry it out.
 import_early("ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint")
@@ -28,15 +28,17 @@ class ActionModule(DirectCarrier):
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
         if arguments.params["plan_digest"] and not arguments.params["plan"]:
-            return failure("plan_digest says which plan was approved, and no plan is given: set plan too")
+            return failed_result(
+                "plan_digest says which plan was approved, and no plan is given: set plan too"
+            )
         if not (arguments.params["plan"] or arguments.params["plan_out"]):
             return self._planned(arguments, task_vars)
         if self._task.async_val:
-            return failure("plan and plan_out need the answer of the task, so it can't be an async one")
+            return failed_result("plan and plan_out need the answer of the task, so it can't be an async one")
         # Only here, as most plans are not kept.
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils.keeping import Keeping
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
 
-        keeping = Keeping(
+        keeping = PlanFileTask(
             self._task.args,
             self._task.action,
             self._places(task_vars),

@@ -15,22 +15,29 @@ from typing import Any
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.direct import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.last_words import LAST_WORDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.leftovers import LEFTOVERS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.lifeline import LIFELINE
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.own_python import has_libraries, import_early
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.run import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import (
+    has_libraries,
+    import_early,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import (
+    TEMPORARY_FOLDER_CLEANUP,
+)
 
 # A run has at least these two tasks, and the one between them needs most of it too.
 import_early(
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.started",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.finished",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end",
 )
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
@@ -47,15 +54,15 @@ class ActionModule(DirectCarrier, BackgroundCarrier):
     def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         """See DirectCarrier; in one piece with it, as nobody may come between."""
         params, work = arguments.params, super()._work
-        if params["state"] == "started" and not (self.works_here and has_libraries()):
+        if params["state"] == "started" and not (self.is_local and has_libraries()):
             # It tells whom it waits for, and a person may want it to stop: nothing of that reaches a module
             # in the foreground.
             work = self._follow
         result = work(arguments, task_vars, told)
         run = result.get("run")
         if params["state"] == "started" and run and not params["outlives_playbook"]:
-            LEFTOVERS.remove_afterwards(Path(C.DEFAULT_LOCAL_TMP))
-            LIFELINE.afterwards(lambda: self._end(run, arguments, task_vars), unless=_note(run))
+            TEMPORARY_FOLDER_CLEANUP.remove_after_exit(Path(C.DEFAULT_LOCAL_TMP))
+            EXIT_WATCHER.run_after_exit(lambda: self._end(run, arguments, task_vars), unless=_note(run))
         elif params["state"] == "finished" and result.get("state") and _note(params["run"]).exists():
             _note(params["run"]).write_text("ended")
         return result
@@ -72,7 +79,7 @@ class ActionModule(DirectCarrier, BackgroundCarrier):
             "reason": CUT_OFF,
             "end": True,
             # Elsewhere, and in a module, a task may still be at work in the background.
-            "nobody_at_work": self.works_here and has_libraries(),
+            "nobody_at_work": self.is_local and has_libraries(),
             "plan": None,
         }
         params, paths = {**arguments.params, **wish}, {**arguments.paths, **wish}
@@ -86,7 +93,7 @@ class ActionModule(DirectCarrier, BackgroundCarrier):
         except AnsibleError as error:
             result = {"failed": True, "msg": f"the run {run} is cut off, and its record stays open: {error}"}
         if result.get("changed") or result.get("failed"):
-            LAST_WORDS.say(f"[{task_vars.get('inventory_hostname')}] {result.get('msg')}")
+            EXIT_MESSAGES.say(f"[{task_vars.get('inventory_hostname')}] {result.get('msg')}")
 
 
 def _note(run: str) -> Path:

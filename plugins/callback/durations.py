@@ -58,7 +58,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.durations import KINDS, render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import KINDS, render_durations
 
 
 class CallbackModule(CallbackBase):

@@ -12,3 +12,7 @@ class LifecycleError(Exception):
     Every error that the collection raises on purpose derives from this one, so that a module turns it
     into a failed task with its message, while anything else is a defect and shows its traceback.
     """
+
+
+MOST_REASONS = 5
+"""How many hanging objects are told of: what else hangs mostly hangs for the same reason."""

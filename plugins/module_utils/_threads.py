@@ -16,7 +16,7 @@ REQUESTS_AT_ONCE = 8
 """More threads than this don't make an API server answer faster."""
 
 
-def side_by_side(
+def map_in_threads(
     work: Callable[[Item], Answer], items: Iterable[Item], threads: int = REQUESTS_AT_ONCE
 ) -> list[Answer]:
     """Call ``work`` for every item on some threads; the answers come in the order of the items.
@@ -58,6 +58,6 @@ def side_by_side(
     return [answers[position] for position in range(len(things))]
 
 
-def all_at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """The answers of some calls that wait for different things; raises as :func:`side_by_side` does."""
-    return side_by_side(lambda call: call(), calls)
+def call_in_threads(*calls: Callable[[], Any]) -> list[Any]:
+    """The answers of some calls that wait for different things; raises as :func:`map_in_threads` does."""
+    return map_in_threads(lambda call: call(), calls)

@@ -126,8 +126,8 @@ components:
           sample: [metadata.labels.team (kubectl-label)]
 """
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.component_info import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component_info import DEFINITION
 
 
 def main() -> None:

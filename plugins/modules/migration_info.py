@@ -177,8 +177,8 @@ searched:
   elements: str
 """
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.migration_info import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration_info import DEFINITION
 
 
 def main() -> None:

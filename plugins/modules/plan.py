@@ -455,8 +455,8 @@ plan:
       elements: dict
 """
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 
 
 def main() -> None:

@@ -229,8 +229,8 @@ runs:
       elements: str
 """
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks.run_info import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.run_info import DEFINITION
 
 
 def main() -> None:

@@ -21,17 +21,17 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
     Case,
-    surroundings,
+    build_environment,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     problems_of_collection,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Reaction,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.resting import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_at_rest import (
     problems_at_rest,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import incomplete
@@ -116,7 +116,7 @@ def assert_migration(
         before,
         after,
         where,
-        surroundings(
+        build_environment(
             migration,
             before,
             components=components,

@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import kind, paths, processes, theirs
+from . import choice, kind, paths, processes, theirs
 from .build import build
 from .console import say
 from .errors import ClusterError
@@ -50,7 +50,7 @@ def _do(options: argparse.Namespace) -> int:
 
 
 def _up(provider: str | None) -> None:
-    if provider is None and theirs.is_meant():
+    if provider is None and choice.is_users():
         theirs.up()
     elif provider == "kind":
         kind.up()

@@ -15,7 +15,19 @@ from pathlib import Path
 
 import yaml
 
-from . import build, certificates, daemon, engine, kindconfig, kwok, leftovers, nodeimage, paths, ports
+from . import (
+    build,
+    certificates,
+    daemon,
+    engine,
+    kindconfig,
+    kwok,
+    leftovers,
+    nodeimage,
+    paths,
+    permission,
+    ports,
+)
 from .command import output, watched
 from .console import say, timed
 from .engine import Engine
@@ -96,6 +108,7 @@ def why_not() -> str:
 
 
 def _start(state: State) -> None:
+    permission.check()
     paths.KIND.mkdir(parents=True, exist_ok=True, mode=0o700)
     running = engine.running() or engine.start(state)
     state.facts = {"own_engine": running.ours}

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from . import certificates, controlplane, daemon, kwok, paths, ports, readiness
+from . import certificates, controlplane, daemon, kwok, paths, permission, ports, readiness
 from .build import build
 from .console import say, timed
 from .controlplane import ControlPlane, Ports
@@ -54,6 +54,7 @@ def status() -> str:
 
 
 def _start() -> None:
+    permission.check()
     plane = ControlPlane(paths.PROCESSES, Ports(*ports.free(6)), paths.AUDIT_LOG)
     paths.PROCESSES.mkdir(parents=True, exist_ok=True, mode=0o700)
     state = State(STATE_FILE, facts={"ports": asdict(plane.ports)})

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import yaml
 
@@ -16,13 +15,6 @@ from .command import output
 from .console import say
 from .errors import ClusterError
 from .programs import HELM, KUBERNETES
-
-
-def is_meant() -> bool:
-    """Say whether KUBECONFIG names a cluster that isn't one of ours."""
-    named = [Path(part).resolve() for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
-    ours = {paths.KUBECONFIG.resolve(), paths.KIND_KUBECONFIG.resolve()}
-    return bool(set(named) - ours)
 
 
 def up() -> None:

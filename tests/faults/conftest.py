@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 
-from tests.cluster.paths import BIN
 from tests.integration.playbook.accounts import rights_to_deploy
 
 from . import world as worlds
@@ -24,9 +23,13 @@ HERE = Path(__file__).parent
 SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
 SCOPE = os.environ.get("KYMA_FAULTS", "")
 """``whole``: everything, however long it takes; ``few``: some of the tests; else each of them for a while."""
+RECORD = os.environ.get("KYMA_FAULTS_PASSED", "")
+"""The file with the tests that have passed with this seed; see tests/make/fault_record.py."""
+PASSED_BEFORE = frozenset(Path(RECORD).read_text().splitlines() if RECORD and Path(RECORD).exists() else ())
+PASSED_NOW: set[str] = set()
 ALWAYS = ("test_killed_at_every_write", "test_nothing_befalls_it", "test_every_write")
 AS_MANY_OTHERS = 6
-FENCE = {"name": "deployer", "namespace": NAMESPACE}
+FENCE = {"name": "deployer", "namespace": LIFECYCLE_NAMESPACE}
 
 
 def pytest_report_header() -> str:
@@ -34,8 +37,27 @@ def pytest_report_header() -> str:
     return f"faults: SEED={SEED} KYMA_FAULTS={SCOPE}"
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add a test that has passed to the record at once, as the run may be cut off at any time."""
+    if report.when == "call" and report.passed:
+        PASSED_NOW.add(report.nodeid)
+    if RECORD and report.when == "teardown" and report.passed and report.nodeid in PASSED_NOW:
+        with Path(RECORD).open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Succeed where no test is left to run."""
+    if PASSED_BEFORE and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Choose some of the tests, where no more are wanted."""
+    """Leave out the tests that have passed before; choose some of the others, where no more are wanted."""
+    done = [item for item in items if item.nodeid in PASSED_BEFORE]
+    if done:
+        config.hook.pytest_deselected(items=done)
+        items[:] = [item for item in items if item not in done]
     if SCOPE != "few":
         return
     others = [
@@ -64,11 +86,6 @@ def whole() -> bool:
 @pytest.fixture(scope="session")
 def shared_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """One cluster for all tests that leave it as it was."""
-    if not (BIN / "kube-apiserver").exists():
-        message = "no programs for a cluster of our own (python -m tests.cluster build)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
     made = worlds.create(tmp_path_factory.mktemp("cluster"), tmp_path_factory.mktemp("faults"))
     yield made
     made.close()
@@ -88,7 +105,7 @@ def world(shared_world: World) -> Iterator[World]:
 def account(world: World) -> Iterator[None]:
     """What the fence needs: an account that may deploy."""
     api = world.api
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIFECYCLE_NAMESPACE}})
     api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": FENCE})
     rights = rights_to_deploy(FENCE)
     for obj in rights:
@@ -97,7 +114,7 @@ def account(world: World) -> Iterator[None]:
     for obj in rights:
         if obj["kind"] == "ClusterRoleBinding":
             api.delete(obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
-    api.delete("v1", "ServiceAccount", FENCE["name"], NAMESPACE)
+    api.delete("v1", "ServiceAccount", FENCE["name"], LIFECYCLE_NAMESPACE)
 
 
 @pytest.fixture

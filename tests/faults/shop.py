@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import wait_until_established
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    wait_until_established,
+)
 
 from tests.integration.playbook.synthetic import NAMESPACE, SmallRelease, config_map, deployment
 

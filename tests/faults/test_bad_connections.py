@@ -14,7 +14,7 @@ from .fault import CUT, LOST, NOTHING, RESET, Fault, Request, refusal, slow
 from .world import World
 from .writes import Counting, kind_of
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("perhaps_fenced")]
+pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("perhaps_fenced")]
 
 LONGEST_BURST = 3
 """How often in a row the same request is refused: more often would only take longer."""

@@ -12,7 +12,7 @@ import pytest
 from .fault import NOTHING, Fault, Request
 from .world import World
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("perhaps_fenced")]
+pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("perhaps_fenced")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

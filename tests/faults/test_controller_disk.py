@@ -10,7 +10,7 @@ import pytest
 from .fault import NOTHING, Fault, Request
 from .world import World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PLACES = ("/installations/", "/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
 

@@ -11,7 +11,7 @@ from .fault import NOTHING, Fault, Request
 from .shop import migrations
 from .world import World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 
 def _edit(world: World) -> None:

@@ -15,7 +15,7 @@ from .fault import NOTHING, Fault, Request
 from .shop import API, MIGRATIONS
 from .world import World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 COMPONENTS = ("base", "shop", "mail")
 

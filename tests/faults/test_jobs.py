@@ -17,7 +17,7 @@ from tests.integration.playbook.synthetic import NAMESPACE, config_map
 from .fault import NOTHING, Fault, Request
 from .world import World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 NAME = "chore"
 

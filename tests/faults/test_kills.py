@@ -18,7 +18,7 @@ from .proxy import Script
 from .world import World
 from .writes import Counting, Write, writes_of
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 MOMENTS = ("before", "during", "after")
 """It never arrives; it takes effect, and nobody hears of it; or whoever made it ends just when he hears."""

@@ -10,7 +10,7 @@ import pytest
 from .fault import LOST, NOTHING, Fault, Request
 from .world import World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 
 def test_nothing_befalls_it(world: World) -> None:

@@ -14,7 +14,7 @@ from .control_plane import restart
 from .fault import NOTHING, Fault, Request
 from .world import World
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("perhaps_fenced")]
+pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("perhaps_fenced")]
 
 
 @pytest.mark.parametrize("place", ["/inventories/shop", "/ledgers/ledger", "/runs/"])

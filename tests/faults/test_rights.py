@@ -14,7 +14,7 @@ from .fault import NOTHING, Fault, Request
 from .proxy import Script
 from .world import World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PLACES = ("/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
 

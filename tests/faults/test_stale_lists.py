@@ -13,7 +13,7 @@ import pytest
 from .fault import NOTHING, Fault, Request
 from .world import World
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("perhaps_fenced")]
+pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("perhaps_fenced")]
 
 LAG = 1.5
 """Seconds that lists stay behind."""

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run_fence import REFUSED_AFTER_SECONDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
+    REFUSED_AFTER_SECONDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 
 from tests.integration.playbook.audit import AuditLog
 from tests.integration.playbook.running import Outcome, Playbook
@@ -26,10 +28,10 @@ from .proxy import Passage
 from .shop import MIGRATIONS, given, migrations
 from .world import PATIENCE, World
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PAIRS, FEW = 20, 3
-LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{LIFECYCLE_NAMESPACE}/leases"
 OFF_SECONDS = 600
 LONGEST_UNTIL_TAKEN = PATIENCE["lease_seconds"] + REFUSED_AFTER_SECONDS + 8
 """Seconds until it is clear that its holder is gone, and can't write; and for what else is to be done."""
@@ -118,7 +120,7 @@ class Pair:
     def assert_free(self) -> None:
         """Nobody has the lease, and no run has left a fence."""
         assert read_lease(self.world.api).holder == ""
-        secrets = self.world.api.list("v1", "Secret", NAMESPACE).items
+        secrets = self.world.api.list("v1", "Secret", LIFECYCLE_NAMESPACE).items
         assert [one["metadata"]["name"] for one in secrets if one["type"].endswith("/fence")] == []
 
 

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+    LIFECYCLE_NAMESPACE as LEASE_NAMESPACE,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     DEFINITIONS,
     VIEWERS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
-    NAMESPACE as LEASE_NAMESPACE,
 )
 
 from tests.cluster.certificates import write_private
@@ -31,6 +29,7 @@ from tests.cluster.paths import BIN, ROOT
 from tests.integration.playbook.accounts import binding_of, rights_to_deploy
 from tests.integration.playbook.audit import AuditLog
 from tests.integration.playbook.running import Outcome, Playbook
+from tests.support import control_plane
 
 from .processes import Processes
 from .proxy import Proxy, Script
@@ -160,16 +159,16 @@ class World:
         """End the proxy and the cluster."""
         self.processes.kill()
         self.proxy.close()
-        _cluster(self.state, "down", "--provider", "processes")
+        control_plane.stop(self.state)
 
 
 def create(state: Path, folder: Path) -> World:
     """Start a cluster and a proxy before it, with a deployer that has all rights."""
-    _cluster(state, "up", "--provider", "processes")
+    control_plane.start(state)
     try:
         return _create(state, folder)
     except BaseException:
-        _cluster(state, "down", "--provider", "processes")
+        control_plane.stop(state)
         raise
 
 
@@ -205,16 +204,10 @@ def _through(config: Mapping[str, Any], url: str, token: str) -> dict[str, Any]:
     }
 
 
-def _cluster(state: Path, *arguments: str) -> None:
-    environment = {**os.environ, "KYMA_CLUSTER_DIR": str(state)}
-    _output([sys.executable, "-m", "tests.cluster", *arguments], environment)
-
-
-def _output(command: list[Any], environment: Mapping[str, str] | None = None, text: str = "") -> str:
+def _output(command: list[Any], text: str = "") -> str:
     done = subprocess.run(
         [str(word) for word in command],
         cwd=ROOT,
-        env=environment,
         input=text,
         capture_output=True,
         text=True,

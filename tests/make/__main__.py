@@ -6,25 +6,44 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from tests.cluster.errors import ClusterError
 
 from .command import CommandError
+from .outcome import Outcome, failed, write_outcome
 from .report import Report
-from .steps import GROUPS, STEPS, Step
+from .steps import FULL, GROUPS, STEPS, Step
+
+FULL_EXTENT = {"KYMA_TESTS": "all", "KYMA_TEST_PAIRS": "10"}
+"""Lets tests try all that they can; see tests/support/extent.py and PAIRS of the integration tests."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do the steps that the command line names; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.make", description=__doc__)
     parser.add_argument("verb", choices=[*STEPS, *GROUPS])
-    verb = parser.parse_args(arguments).verb
+    parser.add_argument(
+        "--report", type=Path, help="the file that gets the outcome of a step, for its caller"
+    )
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)
     try:
-        if verb in GROUPS:
-            return _all([STEPS[name] for name in GROUPS[verb]])
-        return _one(STEPS[verb])
+        if options.verb == FULL:
+            os.environ.update(FULL_EXTENT)
+            os.environ.setdefault("SEED", f"{date.today():%Y%m%d}")
+        if options.verb in GROUPS:
+            return _all([STEPS[name] for name in GROUPS[options.verb]])
+        if options.report:
+            return _reported(STEPS[options.verb], options.report)
+        return _one(STEPS[options.verb])
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -40,12 +59,27 @@ def _one(step: Step) -> int:
     return 0 if outcome.failed == 0 else 1
 
 
+def _reported(step: Step, file: Path) -> int:
+    """Do a step, and leave its outcome in a file; whoever reads that prints the note."""
+    outcome: Outcome
+    try:
+        outcome = step.do()
+    except (CommandError, ClusterError) as error:
+        outcome = failed(str(error))
+    write_outcome(file, outcome)
+    return 0 if outcome.failed == 0 else 1
+
+
 def _all(steps: Sequence[Step]) -> int:
-    report = Report(len(steps))
-    for step in steps:
-        report.run(step)
+    report = Report(steps)
+    report.run()
     report.close()
     return 0 if report.good else 1
+
+
+def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Stop as after Ctrl-C, so that what runs is ended."""
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

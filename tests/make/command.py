@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tests.cluster.paths import ROOT
@@ -79,13 +80,12 @@ def _words(command: Sequence[str | Path]) -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a whole process group: first by a request, then for certain."""
-    for number, seconds in ((signal.SIGTERM, 10.0), (signal.SIGKILL, None)):
-        try:
+    """End a whole process group: first as by Ctrl-C, so that pytest ends its clusters, then for certain."""
+    with suppress(ProcessLookupError):
+        for number, seconds in ((signal.SIGINT, 30.0), (signal.SIGTERM, 10.0)):
             os.killpg(process.pid, number)
-            process.wait(timeout=seconds)
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
-        return
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=seconds)
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from . import interpreters
+from .command import CommandError
 from .environments import MAIN, Environment, core_of
 
 
@@ -20,9 +20,9 @@ class Core:
     version: str
     pythons: tuple[interpreters.Version, ...]
 
-    def python(self) -> Path | None:
-        """Return the oldest Python at hand that it runs on."""
-        return next((interpreters.found()[one] for one in self.pythons if one in interpreters.found()), None)
+    def at_hand(self) -> list[interpreters.Version]:
+        """Return the Pythons of this machine that it runs on, from the oldest."""
+        return [version for version in self.pythons if version in interpreters.found()]
 
 
 SUPPORTED = (
@@ -30,22 +30,66 @@ SUPPORTED = (
     Core("2.20", ((3, 12), (3, 13), (3, 14))),
     Core("2.21", ((3, 12), (3, 13), (3, 14))),
 )
+"""From the oldest."""
 
 
-def environments() -> Iterator[tuple[Core, Environment | None]]:
-    """Provide an environment for each supported version; nothing where this machine has no Python for it.
-
-    The one that the main environment has is tried there.
-    """
-    main = core_of(MAIN)
+def newest() -> Core:
+    """Return the version of the main environment: the newest that its Python runs."""
+    version = core_of(MAIN)
     for core in SUPPORTED:
-        if main.startswith(f"{core.version}."):
-            yield core, MAIN
-            continue
-        python = core.python()
-        if python is None:
-            yield core, None
-            continue
-        environment = Environment(f"core-{core.version}")
-        environment.provide(f"core-{core.version}.txt", base=python)
-        yield core, environment
+        if version.startswith(f"{core.version}."):
+            return core
+    raise CommandError(
+        f"ansible-core {version} of .build/{MAIN.name} is not one that the collection supports."
+    )
+
+
+def environment(core: Core) -> Environment | None:
+    """Provide an environment for a version, with its oldest Python at hand; nothing where there is none.
+
+    The newest version has the main environment.
+    """
+    pythons = core.at_hand()
+    if core == newest():
+        return MAIN
+    return _with_python(core, pythons[0], f"core-{core.version}") if pythons else None
+
+
+def everywhere() -> Iterator[tuple[str, Environment | None]]:
+    """Provide an environment for each version with each Python at hand, and say what it is.
+
+    There is none for a version that no Python here runs.
+    """
+    for core in SUPPORTED:
+        for python in core.at_hand():
+            name = f"core-{core.version}-python{python[0]}.{python[1]}"
+            yield f"ansible-core {core.version} on {_shown(python)}", _with_python(core, python, name)
+        if not core.at_hand():
+            yield f"ansible-core {core.version}", None
+
+
+def prerelease() -> Environment | None:
+    """Provide an environment with the newest release candidate or beta; nothing where all are released."""
+    python = interpreters.found()[max(interpreters.found())]
+    found = Environment("core-next")
+    found.provide("client.txt", "unit.txt", base=python)
+    found.upgrade("--pre", "ansible-core")
+    is_new = not any(core_of(found).startswith(f"{core.version}.") for core in SUPPORTED)
+    return found if is_new else None
+
+
+def without() -> Environment:
+    """Provide an environment without ansible-core."""
+    found = Environment("without-core")
+    found.provide("client.txt", "unit.txt")
+    return found
+
+
+def _with_python(core: Core, python: interpreters.Version, name: str) -> Environment:
+    found = Environment(name)
+    found.provide(f"core-{core.version}.txt", base=interpreters.found()[python])
+    return found
+
+
+def _shown(python: interpreters.Version) -> str:
+    return f"Python {python[0]}.{python[1]}"

@@ -79,17 +79,17 @@ class Environment:
         if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
             return
         with timed(f"installing tests/requirements/{file.name} into .build/{self.name}"):
-            pip = (
-                self.python,
-                "-m",
-                "pip",
-                "install",
-                "--disable-pip-version-check",
-                "--progress-bar",
-                "off",
-            )
-            watched("pip", [*pip, "-r", file])
+            self._pip("-r", file)
         stamp.write_text(digest, encoding="utf-8")
+
+    def upgrade(self, *words: str) -> None:
+        """Bring packages to their newest versions, whatever is installed."""
+        with turn(BUILD / "setup.lock"), timed(f"upgrading {' '.join(words)} in .build/{self.name}"):
+            self._pip("--upgrade", *words)
+
+    def _pip(self, *words: str | Path) -> None:
+        quiet = ("--disable-pip-version-check", "--progress-bar", "off")
+        watched("pip", [self.python, "-m", "pip", "install", *quiet, *words])
 
 
 MAIN = Environment("venv")
@@ -113,6 +113,15 @@ def core_of(environment: Environment) -> str:
     if code:
         raise CommandError(f"ansible-core can't be imported in .build/{environment.name}:\n{printed}")
     return printed.strip()
+
+
+def python_of(environment: Environment) -> str:
+    """Return the version of an environment's Python, e.g. `3.13`."""
+    found = interpreters.look_at(environment.python)
+    if found is None:
+        raise CommandError(f"The Python of .build/{environment.name} doesn't start: make setup")
+    (major, minor), _program = found
+    return f"{major}.{minor}"
 
 
 def _text(file: Path) -> str:

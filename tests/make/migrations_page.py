@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover_migrations
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
+    supported_release,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "operating_migrations.md"
@@ -102,7 +104,7 @@ def _block(name: str, text: str) -> str:
 
 def own() -> tuple[Sequence[type[Migration]], str]:
     """The collection's own migrations, and the newest release that it supports."""
-    found = discover([], [])
+    found = discover_migrations([], [])
     return found.migrations, supported_release(ROOT)
 
 

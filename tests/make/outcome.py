@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 IN_CI = os.environ.get("CI", "").lower() in ("true", "1", "yes")
 
@@ -51,3 +53,18 @@ def together(outcomes: Iterable[Outcome]) -> Outcome:
         sum(one.skipped for one in every),
         "; ".join(one.note for one in every if one.note),
     )
+
+
+def write_outcome(path: Path, outcome: Outcome) -> None:
+    """Write an outcome to a file, whole or not at all."""
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+    draft.replace(path)
+
+
+def read_outcome(path: Path) -> Outcome | None:
+    """Return the outcome that a file has; nothing where there is no such file."""
+    try:
+        return Outcome(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None

@@ -1,26 +1,28 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go through steps, say what is going on, and what they came to."""
+"""Run steps, side by side where they allow it, show what is going on, and what they came to."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.cluster.console import say
-from tests.cluster.errors import ClusterError
 
-from .command import CommandError
 from .outcome import Outcome, failed, together
+from .schedule import LANES, Schedule
+from .screen import RULE, Screen, Section
+from .step_process import Running, StepProcess, stop_all
 from .steps import Step
 
-RULE = "-" * 78
+POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class Row:
-    """A step that was done, or not tried."""
+    """A step that has ended, or was not tried."""
 
     name: str
     outcome: Outcome
@@ -28,48 +30,93 @@ class Row:
 
 
 class Report:
-    """Runs steps one after the other. One that fails doesn't stop the others, unless they need it."""
+    """Runs steps to their end. One that fails doesn't stop the others, unless they need it."""
 
-    def __init__(self, total: int) -> None:
-        """Begin a report on this many steps."""
-        self._total = total
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        *,
+        lanes: int = LANES,
+        start: Callable[[Step], Running] = StepProcess,
+        screen: Screen | None = None,
+    ) -> None:
+        """Begin a report on these steps.
+
+        Args:
+            steps: in the order of their priority.
+            lanes: how many run at most at the same time.
+            start: starts one of them.
+            screen: shows their output.
+        """
+        self._schedule = Schedule(steps, lanes)
+        self._start = start
+        self._screen = screen or Screen()
         self._begin = time.monotonic()
-        self._rows: list[Row] = []
+        self._rows: dict[str, Row] = {}
+        self._running: dict[str, tuple[Running, Section]] = {}
+        self._started = 0
 
     @property
     def good(self) -> bool:
         """Whether nothing failed so far."""
-        return not any(row.outcome.failed for row in self._rows)
+        return not any(row.outcome.failed for row in self._rows.values())
 
-    def run(self, step: Step) -> None:
-        """Do a step, unless one that it needs has failed."""
-        say(f"\n{RULE}\n[{len(self._rows) + 1}/{self._total}] {step.name}: {step.what}")
-        begin = time.monotonic()
-        outcome = self._outcome(step)
-        seconds = time.monotonic() - begin
-        self._rows.append(Row(step.name, outcome, seconds))
-        say(f"[{len(self._rows)}/{self._total}] {step.name}: {_verdict(outcome)} in {seconds:.1f} s")
-        if outcome.note:
-            say(outcome.note)
-
-    def _outcome(self, step: Step) -> Outcome:
-        broken = [row.name for row in self._rows if row.name in step.needs and row.outcome.failed]
-        if broken:
-            return failed(f"not tried, as {broken[0]} failed")
+    def run(self) -> None:
+        """Run all steps. Where that is interrupted, end those that run."""
         try:
-            return step.do()
-        except (CommandError, ClusterError) as error:
-            return failed(str(error))
+            while not self._schedule.is_done:
+                self._start_steps()
+                self._end_steps()
+                self._screen.refresh(
+                    [
+                        f"{name} runs for {one.seconds:.0f} s"
+                        for name, (one, _section) in self._running.items()
+                    ]
+                )
+                if self._running:
+                    time.sleep(POLL_SECONDS)
+        except BaseException:
+            stop_all([one for one, _section in self._running.values()])
+            raise
+
+    def _start_steps(self) -> None:
+        while step := self._schedule.next():
+            self._started += 1
+            title = f"[{self._started}/{len(self._schedule.steps)}] {step.name}: {step.what}"
+            blocker = self._schedule.blocker(step)
+            if blocker:
+                section = Section(title, None)
+                self._screen.add(section)
+                self._end(step, section, failed(f"not tried, as {blocker} failed"), 0.0)
+                continue
+            self._schedule.start(step)
+            running = self._start(step)
+            section = Section(title, running.log)
+            self._running[step.name] = (running, section)
+            self._screen.add(section)
+
+    def _end_steps(self) -> None:
+        for name, (running, section) in list(self._running.items()):
+            if running.has_ended:
+                del self._running[name]
+                self._end(running.step, section, running.outcome, running.seconds)
+
+    def _end(self, step: Step, section: Section, outcome: Outcome, seconds: float) -> None:
+        self._schedule.end(step, succeeded=not outcome.failed)
+        self._rows[step.name] = Row(step.name, outcome, seconds)
+        self._screen.end(section, f"{step.name}: {_verdict(outcome)} in {seconds:.1f} s", outcome.note)
 
     def close(self) -> None:
         """Print the table of what was done, and one line with the sums."""
+        rows = [self._rows[step.name] for step in self._schedule.steps if step.name in self._rows]
         say(f"\n{RULE}\n{'step':<17} {'seconds':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
-        for row in self._rows:
+        for row in rows:
             outcome = row.outcome
             note = outcome.note.splitlines()[0][:120] if outcome.note and not _clean(outcome) else ""
             columns = f"{row.seconds:>8.1f} {outcome.passed:>7} {outcome.failed:>7} {outcome.skipped:>8}"
             say(f"{row.name:<17} {columns}  {note}".rstrip())
-        everything = together(row.outcome for row in self._rows)
+        everything = together(row.outcome for row in rows)
+        say(f"{'one by one':<17} {sum(row.seconds for row in rows):>8.1f}")
         say(f"{'all':<17} {time.monotonic() - self._begin:>8.1f}\n")
         if everything.skipped:
             say(f"{everything.skipped} skipped")

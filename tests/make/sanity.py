@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.cluster.console import timed
 from tests.cluster.paths import BUILD, ROOT
 
 from . import content, cores, interpreters
-from .command import read
-from .environments import Environment
+from .command import CommandError, read
+from .environments import MAIN, Environment, core_of, python_of
 from .outcome import Outcome, failed, not_at_hand, passed, together
 
 HOME = BUILD / "home"
@@ -29,21 +29,52 @@ NOTHING_SEEN = "All targets skipped"
 
 
 def sanity() -> Outcome:
-    """Run it for every version that this machine has a Python for."""
+    """Run all of it on the newest ansible-core, and compile and import on the oldest, each with one Python.
+
+    An older ansible-core's other tests look for the same as those of the newest. Compile and import don't,
+    as what runs on the controller has to suit the oldest Python, which only the oldest ansible-core runs on.
+    """
+    _prepare()
+    newest, oldest = cores.newest(), cores.SUPPORTED[0]
+    outcome = _with(MAIN, newest.version, ("--python", python_of(MAIN)))
+    environment = cores.environment(oldest)
+    if oldest == newest or environment is None:
+        return outcome
+    options = ("--test", "compile", "--test", "import", "--python", python_of(environment))
+    return together((outcome, _with(environment, oldest.version, options)))
+
+
+def sanity_everywhere() -> Outcome:
+    """Run all of it for every version that this machine has a Python for, and for a release candidate."""
+    _prepare()
+    outcomes = [_with(cores.environment(core), core.version) for core in cores.SUPPORTED]
+    candidate = cores.prerelease()
+    if candidate is None:
+        return together([*outcomes, not_at_hand("there is no release candidate of ansible-core")])
+    return together([*outcomes, _with(candidate, core_of(candidate))])
+
+
+def _prepare() -> None:
     ignored = sorted(path.name for path in (ROOT / "tests" / "sanity").glob("ignore*.txt"))
     if ignored:
-        return failed(f"tests/sanity has {', '.join(ignored)}: mend the findings instead of ignoring them")
+        raise CommandError(
+            f"tests/sanity has {', '.join(ignored)}: mend the findings instead of ignoring them"
+        )
     content.refresh_copy()
     _prepare_home()
-    return together(
-        _with(environment) if environment else not_at_hand(f"no Python here runs ansible-core {core.version}")
-        for core, environment in cores.environments()
-    )
 
 
-def _with(environment: Environment) -> Outcome:
-    with timed(f"ansible-test sanity in .build/{environment.name}"):
-        command = (environment.bin / "ansible-test", "sanity", "--color", "no")
+def _with(environment: Environment | None, core: str, options: Sequence[str] = ()) -> Outcome:
+    if environment is None:
+        return not_at_hand(f"no Python here runs ansible-core {core}")
+    with timed(f"`{' '.join(('ansible-test sanity', *options))}` in .build/{environment.name}"):
+        command: Sequence[str | Path] = (
+            environment.bin / "ansible-test",
+            "sanity",
+            "--color",
+            "no",
+            *options,
+        )
         code, printed = read(command, env=_variables(environment), cwd=content.COPY)
     print(*(line for line in printed.splitlines() if not PIP.match(line)), sep="\n  ", flush=True)
     if code:

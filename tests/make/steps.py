@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from . import checks, cluster, sanity, setup, shows, suites
-from .outcome import IN_CI, Outcome
+from . import checks, cluster, partition, sanity, setup, shows, suites
+from .outcome import Outcome
+
+COPY = frozenset({"copy"})
+"""What linters and ansible-test write to: the copy of what Git tracks."""
+CLUSTER = frozenset({"cluster"})
+"""The cluster of `make cluster`."""
 
 
 @dataclass(frozen=True)
@@ -20,46 +25,75 @@ class Step:
         name: what a person types.
         what: what it does, for people.
         do: the function that does it.
-        needs: steps that must not have failed before it.
+        needs: steps that must have ended well before it.
+        after: steps that must have ended before it, well or not.
+        lanes: how many lanes of a run it takes; see tests/make/schedule.py.
+        uses: what no other step may use at the same time.
     """
 
     name: str
     what: str
     do: Callable[[], Outcome]
     needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    lanes: int = 1
+    uses: frozenset[str] = frozenset()
 
 
 _ALL = (
     Step("setup", "environments and collections in .build", setup.for_tests),
     Step("style", "ruff", checks.style, ("setup",)),
     Step("types", "mypy --strict", checks.types, ("setup",)),
-    Step("yaml", "yamllint", checks.yaml, ("setup",)),
-    Step("changelog", "antsibull-changelog lint", checks.changelog, ("setup",)),
-    Step("docs", "antsibull-docs lint-collection-docs", checks.docs, ("setup",)),
-    Step("sanity", "ansible-test sanity", sanity.sanity, ("setup",)),
-    Step("lint", "ansible-lint, production profile", checks.lint, ("setup",)),
-    Step("galaxy", "galaxy-importer", checks.galaxy, ("setup",)),
+    Step("yaml", "yamllint", checks.yaml, ("setup",), uses=COPY),
+    Step("changelog", "antsibull-changelog lint", checks.changelog, ("setup",), uses=COPY),
+    Step("docs", "antsibull-docs lint-collection-docs", checks.docs, ("setup",), uses=COPY),
+    Step("sanity", "ansible-test sanity", sanity.sanity, ("setup",), uses=COPY),
+    Step("sanity-all", "all of it on each ansible-core", sanity.sanity_everywhere, ("setup",), uses=COPY),
+    Step("lint", "ansible-lint, production profile", checks.lint, ("setup",), uses=COPY),
+    Step("galaxy", "galaxy-importer", checks.galaxy, ("setup",), uses=COPY),
+    Step("suites", "each test is in one suite", partition.check, ("setup",)),
     Step("build", "the programs of a Kubernetes, from pinned sources", cluster.build, ("setup",)),
-    Step("unit", "pytest without a cluster; some need the programs", suites.unit, ("setup",)),
-    Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",)),
-    Step("integration", "pytest with a cluster", suites.integration, ("cluster",)),
+    Step(
+        "unit",
+        "pytest without a cluster; some need the programs",
+        suites.unit,
+        ("setup",),
+        ("build",),
+        lanes=2,
+    ),
+    Step(
+        "unit-all", "the same on each ansible-core", suites.unit_everywhere, ("setup",), ("build",), lanes=2
+    ),
+    Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",), uses=CLUSTER),
+    Step("integration", "pytest with clusters", suites.integration, ("build",), lanes=2),
     Step("some-faults", "a few of the faults that a run survives", suites.some_faults, ("build",)),
-    Step("faults", "all of them", suites.faults),
-    Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("cluster",)),
+    Step("faults", "all of them", suites.faults, ("build",)),
+    Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("build",), uses=CLUSTER),
     Step("molecule-kind", "molecule with kind", suites.molecule_kind, ("build",)),
     Step("molecule", "both molecule scenarios", suites.molecule_all),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),
-    Step("bench", "measure", shows.bench),
+    Step("bench", "measure", shows.bench, ("build",), lanes=2),
     Step("fix", "mend what ruff can, and generate documentation anew", checks.fix),
 )
 
 STEPS: Mapping[str, Step] = {step.name: step for step in _ALL}
 
+STATIC = ("types", "lint", "galaxy", "docs", "suites", "style", "yaml", "changelog")
+
+FULL = "test-all"
+"""The group in which each step tries all that it can."""
+
 GROUPS: Mapping[str, Sequence[str]] = {
+    # A step that takes long comes first, so that the lanes end together.
     "test": (
-        *("setup", "style", "types", "yaml", "changelog", "docs", "sanity", "lint", "galaxy"),
-        *("build", "unit", "cluster", "integration", "some-faults", "molecule-default", "molecule-kind"),
-        *(("cluster-down",) if IN_CI else ()),  # a person's next time is quick with a cluster that runs
+        *("setup", "build", "sanity", "molecule-kind", "some-faults", "molecule-default"),
+        *STATIC,
+        *("integration", "unit"),
+    ),
+    FULL: (
+        *("setup", "build", "faults", "sanity-all", "molecule-kind", "molecule-default"),
+        *STATIC,
+        *("integration", "unit-all", "bench"),
     ),
 }

@@ -7,67 +7,159 @@ from __future__ import annotations
 
 import os
 import secrets
-import xml.etree.ElementTree as ET
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from tests.cluster.console import say, timed
+from tests.cluster import choice
+from tests.cluster.console import say
 from tests.cluster.paths import BUILD, KUBECONFIG, ROOT
+from tests.support.extent import IS_FULL
 
-from . import cluster, cores, setup
+from . import ansible_tests, cluster, cores, fault_record, setup
 from .command import run
-from .environments import MAIN, Environment
+from .environments import MAIN, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
+from .pytest_run import run_pytest
 
-REPORTS = BUILD / "reports"
 SCENARIOS = ROOT / "extensions" / "molecule"
+PATIENCE = 4 if IS_FULL else 1
+"""How much longer a suite may take where everything is tried."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A part of the tests. Each test belongs to one suite; tests/make/partition.py checks that.
+
+    Attributes:
+        name: the verb that runs it.
+        folders: where its tests are.
+        markers: which of them it has, as pytest's `-m` takes it; empty for all.
+    """
+
+    name: str
+    folders: tuple[str, ...]
+    markers: str = ""
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """What selects its tests on pytest's command line."""
+        return [*self.folders, *(["-m", self.markers] if self.markers else [])]
+
+
+UNIT = Suite("unit", ("tests/unit", "tests/integration"), "not cluster and not control_plane")
+INTEGRATION = Suite("integration", ("tests/unit", "tests/integration"), "cluster or control_plane")
+FAULTS = Suite("faults", ("tests/faults",))
+
+SUITES = (UNIT, INTEGRATION, FAULTS)
 
 
 def unit() -> Outcome:
-    """Run what needs no Kubernetes on every supported ansible-core that this machine has a Python for.
+    """Run what needs no Kubernetes: all on the newest ansible-core, and on the oldest what depends on it."""
+    setup.for_tests()
+    return together((_unit_on_newest(), _unit_on_oldest()))
 
-    What joins several parts is tried on one of them.
+
+def _unit_on_newest() -> Outcome:
+    return run_pytest(MAIN, UNIT.name, UNIT.arguments, side_by_side=True)
+
+
+def _unit_on_oldest() -> Outcome:
+    core = cores.SUPPORTED[0]
+    if core == cores.newest():
+        return not_at_hand(f"ansible-core {core.version} is the newest that a Python here runs")
+    environment = cores.environment(core)
+    if environment is None:
+        return not_at_hand(f"no Python here runs ansible-core {core.version}")
+    say(f"what depends on ansible-core, on {core.version}:")
+    files, _others = ansible_tests.select(UNIT.folders)
+    return run_pytest(environment, UNIT.name, [*files, "-m", UNIT.markers], side_by_side=True)
+
+
+def unit_everywhere() -> Outcome:
+    """Run it on every ansible-core with every Python at hand, and on a release candidate.
+
+    What doesn't depend on ansible-core is run once without it.
     """
     setup.for_tests()
-    return together(
-        _pytest(environment, *_without_kubernetes(environment), "-m", "not cluster")
-        if environment
-        else not_at_hand(f"no Python here runs ansible-core {core.version}")
-        for core, environment in cores.environments()
-    )
+    outcomes: list[Outcome] = []
+    for what, environment in cores.everywhere():
+        if environment is None:
+            outcomes.append(not_at_hand(f"no Python here runs {what}"))
+            continue
+        say(f"{what}:")
+        outcomes.append(run_pytest(environment, UNIT.name, UNIT.arguments, side_by_side=True))
+    return together([*outcomes, _unit_on_candidate(), _unit_without_core()])
 
 
-def _without_kubernetes(environment: Environment) -> tuple[str, ...]:
-    return ("tests/unit", "tests/integration") if environment == MAIN else ("tests/unit",)
+def _unit_on_candidate() -> Outcome:
+    candidate = cores.prerelease()
+    if candidate is None:
+        return not_at_hand("there is no release candidate of ansible-core")
+    say(f"ansible-core {core_of(candidate)}:")
+    return run_pytest(candidate, UNIT.name, UNIT.arguments, side_by_side=True)
+
+
+def _unit_without_core() -> Outcome:
+    say("what doesn't depend on ansible-core, without it:")
+    _dependents, files = ansible_tests.select(UNIT.folders)
+    arguments = [*files, "-m", UNIT.markers]
+    return run_pytest(cores.without(), UNIT.name, arguments, side_by_side=True)
 
 
 def integration() -> Outcome:
-    """Run the tests that need a Kubernetes."""
+    """Run the tests that need a Kubernetes.
+
+    Several processes share them file by file, and each starts clusters of its own. They would have to share
+    the user's own cluster, so there is only one process then.
+    """
     setup.for_tests()
+    cluster.build()
+    if not choice.is_users():
+        return run_pytest(
+            MAIN, INTEGRATION.name, INTEGRATION.arguments, side_by_side=True, minutes=45 * PATIENCE
+        )
     cluster.up()
-    return _pytest(MAIN, "tests/integration", "tests/unit", "-m", "cluster", minutes=45)
+    variables = {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
+    return run_pytest(
+        MAIN, INTEGRATION.name, INTEGRATION.arguments, variables=variables, minutes=60 * PATIENCE
+    )
 
 
 def faults() -> Outcome:
-    """Run every test of what happens between a run and its Kubernetes; SEED has the same happen again."""
-    return _faults("whole", minutes=180)
+    """Run every test of what happens between a run and its Kubernetes; SEED has the same happen again.
+
+    It goes on where it was ended: a test that has passed with the same seed and code is not run again.
+    """
+    setup.for_tests()
+    cluster.build()
+    record = fault_record.open_record(os.environ.get("SEED", ""))
+    say(f"SEED={record.seed}")
+    if record.passed:
+        say(f"{record.summary}\nTo run all of them again: rm {record.path.relative_to(ROOT)}")
+    outcome = _faults("whole", record.seed, minutes=180, more={fault_record.VARIABLE: str(record.path)})
+    if not outcome.failed:
+        record.remove()
+    return outcome
 
 
 def some_faults() -> Outcome:
     """Run a few of them, which chance has chosen."""
-    return _faults("few", minutes=20)
-
-
-def _faults(scope: str, minutes: float) -> Outcome:
     setup.for_tests()
     cluster.build()
     # CI says of a change whether it is at fault, not of a day whether it was a lucky one.
-    chance = "1" if IN_CI and scope == "few" else str(secrets.randbelow(10**6))
-    seed = os.environ.get("SEED") or chance
+    seed = os.environ.get("SEED") or ("1" if IN_CI else random_seed())
     say(f"SEED={seed}")
-    variables = {"SEED": seed, "KYMA_FAULTS": scope}
-    outcome = _pytest(MAIN, "tests/faults", variables=variables, minutes=minutes)
+    return _faults("few", seed, minutes=20, more={})
+
+
+def random_seed() -> str:
+    """Return a seed that no run has chosen."""
+    return str(secrets.randbelow(10**6))
+
+
+def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outcome:
+    variables = {"SEED": seed, "KYMA_FAULTS": scope, **more}
+    outcome = run_pytest(MAIN, FAULTS.name, FAULTS.arguments, variables=variables, minutes=minutes)
     if not outcome.failed:
         return outcome
     return replace(outcome, note=f"the same again: make faults SEED={seed}")
@@ -89,7 +181,7 @@ def molecule(scenario: str) -> Outcome:
 def molecule_default() -> Outcome:
     """Run the scenario `default`, on whatever `make cluster` gives."""
     setup.for_tests()
-    cluster.up()
+    cluster.build()
     return molecule("default")
 
 
@@ -109,44 +201,3 @@ def molecule_kind() -> Outcome:
 def molecule_all() -> Outcome:
     """Run both scenarios."""
     return together((molecule_default(), molecule_kind()))
-
-
-def _pytest(
-    environment: Environment,
-    *arguments: str,
-    variables: Mapping[str, str] | None = None,
-    minutes: float = 30,
-) -> Outcome:
-    report = REPORTS / f"{environment.name}-{Path(arguments[0]).name}.xml"
-    report.unlink(missing_ok=True)
-    folders = [word for word in arguments if not word.startswith("tests/") or (ROOT / word).exists()]
-    with timed(f"pytest in .build/{environment.name}"):
-        code = run(
-            [environment.python, "-m", "pytest", "-q", "-rs", f"--junit-xml={report}", *folders],
-            env={**environment.variables, **_cluster_variables(), **(variables or {})},
-            minutes=minutes,
-        )
-    return counts(report, code)
-
-
-def _cluster_variables() -> Mapping[str, str]:
-    return {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
-
-
-def counts(report: Path, code: int) -> Outcome:
-    """Return what pytest's report and its exit code come to."""
-    if not report.exists():
-        return failed(f"pytest ended with exit code {code} before a test ran")
-    suites = ET.parse(report).getroot().iter("testsuite")
-    sums = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
-    for suite in suites:
-        for key in sums:
-            sums[key] += int(suite.get(key, "0"))
-    broken = sums["failures"] + sums["errors"]
-    good = sums["tests"] - broken - sums["skipped"]
-    if code and not broken:
-        return Outcome(good, 1, sums["skipped"], f"pytest ended with exit code {code}")
-    left_out = sums["skipped"]
-    if IN_CI and left_out:
-        return Outcome(good, broken + left_out, note=f"{left_out} tests were skipped, which CI may not")
-    return Outcome(good, broken, left_out, f"{left_out} tests skipped" if left_out else "")

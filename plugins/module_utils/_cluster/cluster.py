@@ -118,13 +118,13 @@ class WriteTerms:
         seconds_left: how long a write that begins now may take, by a clock that runs during suspend. A write
             without time is not sent.
         authorization: as whom to write; None as who we are.
-        more_to_come: whether somebody is getting more time, so that a write without time waits for it. It may
-            raise what such a write ends with where no more will ever come.
+        is_extension_pending: whether more time is on its way, so that a write without time waits for it. It
+            may raise what such a write ends with where no more will ever come.
     """
 
     seconds_left: Callable[[], float]
     authorization: Authorization | None = None
-    more_to_come: Callable[[], bool] = lambda: False
+    is_extension_pending: Callable[[], bool] = lambda: False
 
     def within(self, outer: WriteTerms | None) -> WriteTerms:
         """These terms, and others that hold as well; who writes is said by these, if they say it."""
@@ -133,7 +133,7 @@ class WriteTerms:
         return WriteTerms(
             lambda: min(self.seconds_left(), outer.seconds_left()),
             self.authorization or outer.authorization,
-            lambda: self.more_to_come() and outer.more_to_come(),
+            lambda: self.is_extension_pending() and outer.is_extension_pending(),
         )
 
 
@@ -152,7 +152,7 @@ class Cluster(ABC):
         """This same cluster (connections, overlay, counters), writing under another field manager."""
 
     @abstractmethod
-    def writing_on(self, terms: WriteTerms) -> Cluster:
+    def with_write_terms(self, terms: WriteTerms) -> Cluster:
         """This same cluster, with what is written through it bound to terms; reads are made as before.
 
         Terms that it is bound to already hold as well.
@@ -274,3 +274,6 @@ class Cluster(ABC):
         self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
     ) -> ExecResult:
         """Run a command in a container and wait for its end."""
+
+
+GROUP = "lifecycle.kyma-project.io"

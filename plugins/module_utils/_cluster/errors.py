@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,3 +177,14 @@ def may_have_acted(error: ClusterError) -> bool:
     if isinstance(error, Unreachable):
         return error.sent
     return isinstance(error, ApiError) and not is_answer(error)
+
+
+_FAILED_CALL = re.compile(r'failed calling webhook "([^"]+)"')
+
+
+def silent_webhook(error: Exception) -> str:
+    """The name of the webhook that the server got no answer from, by its refusal; empty for other errors."""
+    if not isinstance(error, ApiError) or error.status != 500:
+        return ""
+    found = _FAILED_CALL.search(error.api_message)
+    return found[1] if found else ""

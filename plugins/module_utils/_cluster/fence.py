@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from .cluster import Cluster, Event
+from .errors import ClusterError
+from .wrapper import Call, ClusterWrapper, T
 
 
 class LeaseLost(ClusterError):
     """A run no longer has the lease of its cluster, so it may not write any more."""
 
 
-class Holding(Protocol):
+class LeaseHolding(Protocol):
     """The holding of a lease.
 
     Attributes:
@@ -30,17 +30,17 @@ class Holding(Protocol):
     cancelled: Callable[[], bool]
 
     @property
-    def lost(self) -> str:
+    def loss_reason(self) -> str:
         """Who has the lease instead, in a sentence; empty as far as is known that it is held."""
 
-    def must_hold(self) -> None:
+    def require_lease(self) -> None:
         """Get the lease, or be sure of it. Raises LifecycleError where it isn't held, and can't be had."""
 
 
-class Writable(Protocol):
+class WriteFence(Protocol):
     """The holding of a lease, as far as writing under it goes."""
 
-    def writing(self) -> AbstractContextManager[None]:
+    def guard_write(self) -> AbstractContextManager[None]:
         """Write in here. Raises LeaseLost unless the lease is held for long enough to write."""
 
 
@@ -51,14 +51,14 @@ class FencedCluster(ClusterWrapper):
     cluster whose writes are made by the run's own token; see :class:`~.cluster.WriteTerms`.
     """
 
-    def __init__(self, inner: Cluster, holding: Writable) -> None:
+    def __init__(self, inner: Cluster, holding: WriteFence) -> None:
         super().__init__(inner)
         self._holding = holding
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if not call.writes:
             return ask()
-        with self._holding.writing():
+        with self._holding.guard_write():
             return ask()
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:

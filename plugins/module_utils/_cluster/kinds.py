@@ -10,16 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    Resource,
-    group_of,
-)
+from .cluster import Object, Ref, Resource, group_of
 
-NAMESPACE = ("", "Namespace")
-SECRET = ("", "Secret")
-CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
+NAMESPACE_KIND = ("", "Namespace")
+SECRET_KIND = ("", "Secret")
+CRD_KIND = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 BUILT_IN = """
 v1
@@ -113,7 +108,7 @@ class Kind:
     resource: Resource
     has_status: bool
     has_generation: bool
-    custom: bool = False
+    is_custom: bool = False
     schema: Mapping[str, Any] | None = None
 
     @property
@@ -161,19 +156,19 @@ def built_in_kinds() -> KindTable:
     return dict(_built_in())
 
 
-def is_a(ref: Ref, group_kind: tuple[str, str]) -> bool:
+def is_of_kind(ref: Ref, group_kind: tuple[str, str]) -> bool:
     """Whether a reference is to an object of a kind, given as group and kind."""
     return ref[:2] == group_kind
 
 
-def is_definition(obj: Object) -> bool:
+def is_crd(obj: Object) -> bool:
     """Whether an object is a CustomResourceDefinition, and not another group's kind of that name."""
-    return (group_of(obj["apiVersion"]), obj["kind"]) == CRD
+    return (group_of(obj["apiVersion"]), obj["kind"]) == CRD_KIND
 
 
 def defined_kinds(objects: Iterable[Object]) -> KindTable:
     """The kinds that the CustomResourceDefinitions among some objects make the server serve."""
-    return {key: kind for crd in filter(is_definition, objects) for key, kind in kinds_of_crd(crd).items()}
+    return {key: kind for crd in filter(is_crd, objects) for key, kind in kinds_of_crd(crd).items()}
 
 
 def kinds_of_crd(crd: Object) -> KindTable:
@@ -189,5 +184,38 @@ def kinds_of_crd(crd: Object) -> KindTable:
         resource = Resource(api_version, names["kind"], names["plural"], namespaced)
         has_status = "status" in (version.get("subresources") or {})
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        table[api_version, names["kind"]] = Kind(resource, has_status, True, custom=True, schema=schema)
+        table[api_version, names["kind"]] = Kind(resource, has_status, True, is_custom=True, schema=schema)
     return table
+
+
+_NAMES = frozenset({"", "apps", "autoscaling", "batch", "policy"})
+_NAMES_IN_K8S_IO = frozenset(
+    {
+        "admissionregistration",
+        "apiextensions",
+        "apiregistration",
+        "authentication",
+        "authorization",
+        "certificates",
+        "coordination",
+        "discovery",
+        "events",
+        "flowcontrol.apiserver",
+        "internal.apiserver",
+        "networking",
+        "node",
+        "rbac.authorization",
+        "resource",
+        "scheduling",
+        "storage",
+        "storagemigration",
+    }
+)
+
+
+def is_built_in(group: str) -> bool:
+    """Whether the API server itself serves a group (its list is in k8s.io/kubernetes, pkg/controlplane).
+
+    Others that end in ``.k8s.io``, such as the Gateway API's, are made of custom resources.
+    """
+    return group in _NAMES or (group.endswith(".k8s.io") and group[: -len(".k8s.io")] in _NAMES_IN_K8S_IO)

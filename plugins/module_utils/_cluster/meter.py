@@ -10,13 +10,8 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import (
-    WRITES,
-    Call,
-    ClusterWrapper,
-    T,
-)
+from .cluster import Cluster, Event
+from .wrapper import WRITES, Call, ClusterWrapper, T
 
 
 class Meter:

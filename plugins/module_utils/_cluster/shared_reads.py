@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Page
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from .cluster import Cluster, Event, Page
+from .wrapper import Call, ClusterWrapper, T
 
 SHARED = ("get", "list", "resource", "server_version")
 """The verbs whose answers are kept; what is asked for by the others may differ the next time."""
@@ -72,7 +72,7 @@ class SharedReads(ClusterWrapper):
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if call.verb not in SHARED:
             return ask()
-        key = (call.verb, call.api_version, call.kind, call.name, call.namespace or "", *call.how)
+        key = (call.verb, call.api_version, call.kind, call.name, call.namespace or "", *call.options)
         with self._lock:
             answer = self._answers.setdefault(key, _Answer())
         with answer.lock:

@@ -10,15 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    ExecResult,
-    Object,
-    Page,
-    Resource,
-    WriteTerms,
-)
+from .cluster import Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms
 
 WRITES = ("apply", "create", "patch", "delete", "exec")
 """The verbs that may change a cluster."""
@@ -46,7 +38,7 @@ class Call:
     namespace: str | None = None
     obj: Mapping[str, Any] | None = None
     dry_run: bool = False
-    how: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
     patch: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
 
     @property
@@ -85,9 +77,9 @@ class ClusterWrapper(Cluster):
         other._inner = self._inner.with_field_manager(name)
         return other
 
-    def writing_on(self, terms: WriteTerms) -> Self:
+    def with_write_terms(self, terms: WriteTerms) -> Self:
         other = copy.copy(self)
-        other._inner = self._inner.writing_on(terms)
+        other._inner = self._inner.with_write_terms(terms)
         return other
 
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
@@ -112,7 +104,7 @@ class ClusterWrapper(Cluster):
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
         return self._through(
-            Call("list", api_version, kind, namespace=namespace, how=_given(how)),
+            Call("list", api_version, kind, namespace=namespace, options=_given(how)),
             lambda: self._inner.list(api_version, kind, namespace, **how),
         )
 

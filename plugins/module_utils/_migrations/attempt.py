@@ -16,19 +16,14 @@ from typing import TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.foretold import (
-    deviation,
-    done_by_others,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import (
-    Abandoned,
-    Gate,
-    GuardedCluster,
-    Redactor,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import true_path
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
+
+from .guard import Gate, GuardedCluster, MigrationStopped
+from .loader import true_path
+from .predicted_verdicts import already_done_warning, deviation
+from .results import (
     BLOCKED,
     CANCELLED,
     DONE,
@@ -39,10 +34,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     SLOW_SECONDS,
     TIMEOUT,
     WARNED,
-    Outcome,
-    Setting,
+    EngineSettings,
+    MigrationOutcome,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
 
 TICK = 0.1
 """Seconds after which whoever waits looks whether the run was cancelled."""
@@ -72,10 +66,10 @@ class Attempt:
     """
 
     def __init__(
-        self, migration: type[Migration], setting: Setting, *, wanted: str, on_end: Callable[[], None]
+        self, migration: type[Migration], setting: EngineSettings, *, wanted: str, on_end: Callable[[], None]
     ) -> None:
         self.id = migration.id()
-        self.outcome: Outcome | None = None
+        self.outcome: MigrationOutcome | None = None
         self.step = CHECK
         self._class = migration
         self._setting = setting
@@ -127,13 +121,13 @@ class Attempt:
     def _work(self) -> None:
         try:
             state, error = self._steps()
-        except Abandoned:
+        except MigrationStopped:
             return
         except _OutOfTime as failure:
             state, error = TIMEOUT, str(failure)
         except BaseException as failure:
             stopped = self._setting.cancelled() and not self._has_cancelled
-            told = describe(failure, self._class, told_in_full=not self._redactor.has_seen_values)
+            told = describe_error(failure, self._class, told_in_full=not self._redactor.has_seen_values)
             state, error = (CANCELLED if stopped else FAILED), told
             if self.overdue():
                 state, error = TIMEOUT, f"{self.overdue()}; at last it said: {error}"
@@ -155,7 +149,7 @@ class Attempt:
         self._setting.progress(self.id, RUNNING, self._evidence)
         # It may have to wait until nobody else is at work, which is no fault of the migration.
         self._next(START, read_only=True)
-        self._setting.intend(self._as_outcome(RUNNING, wrote=True))
+        self._setting.record_intent(self._as_outcome(RUNNING, wrote=True))
         self._next(RUN, read_only=False)
         self._wrote = True
         migration.run(self._context())
@@ -167,10 +161,10 @@ class Attempt:
 
     def _held_to_plan(self, verdict: str) -> str:
         """Why the plan no longer holds, which ends the whole run; mostly empty."""
-        foretold = self._setting.foretold.get(self.id)
+        foretold = self._setting.predicted.get(self.id)
         if foretold is None:
             return ""
-        if told := done_by_others(foretold, verdict, self._evidence):
+        if told := already_done_warning(foretold, verdict, self._evidence):
             self._log("warning", told)
         changed = deviation(foretold, verdict, self._evidence)
         if changed:
@@ -205,7 +199,7 @@ class Attempt:
     def _begin(self, step: str, *, read_only: bool) -> None:
         with self._lock:
             if self._ended.is_set():
-                raise Abandoned(f"migration {self.id} was given up")
+                raise MigrationStopped(f"migration {self.id} was given up")
             # A step's cluster is of no use to what it may have left running.
             self._gate.shut()
             self._gate = Gate(self.id, read_only=read_only)
@@ -234,8 +228,8 @@ class Attempt:
 
     def _as_outcome(
         self, state: str, *, wrote: bool, error: str = "", seconds: float = 0.0, slow: bool = False
-    ) -> Outcome:
-        return Outcome(
+    ) -> MigrationOutcome:
+        return MigrationOutcome(
             id=self.id,
             component=self._class.component,
             phase=str(self._class.phase),
@@ -293,13 +287,10 @@ class Attempt:
         cluster = self._setting.cluster.with_field_manager(manager_of(self.id))
         if self.step in (RUN, UNDO):
             # A write passes the gate once, and may then be tried again for minutes.
-            cluster = cluster.writing_on(gate.terms(self.seconds_left))
+            cluster = cluster.with_write_terms(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
-            JournalingCluster,
-            Writer,
-        )
+        from .journal.journaling_cluster import JournalingCluster, Writer
 
         migration = self._class
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)
@@ -337,7 +328,7 @@ class _Log:
         self._tell("warning", message)
 
 
-def describe(error: BaseException, migration: type[Migration], *, told_in_full: bool = True) -> str:
+def describe_error(error: BaseException, migration: type[Migration], *, told_in_full: bool = True) -> str:
     """What went wrong, for a person: our own errors say it; of others, type, message and place.
 
     Args:

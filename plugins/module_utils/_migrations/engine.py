@@ -9,27 +9,22 @@ import queue
 import time
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import (
-    CHECK,
-    RUN,
-    TICK,
-    UNDO,
-    Attempt,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from .attempt import CHECK, RUN, TICK, UNDO, Attempt
+from .results import (
     CANCELLED,
     NOT_NEEDED,
     SKIPPED,
     TIMEOUT,
     WARNED,
     CheckResult,
-    Outcome,
-    Setting,
+    EngineSettings,
+    MigrationOutcome,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
 
-def check(migrations: Sequence[type[Migration]], setting: Setting) -> list[CheckResult]:
+def check_migrations(migrations: Sequence[type[Migration]], setting: EngineSettings) -> list[CheckResult]:
     """Ask migrations of any components and phases for their verdicts, reading only.
 
     Returns:
@@ -53,7 +48,7 @@ def check(migrations: Sequence[type[Migration]], setting: Setting) -> list[Check
     ]
 
 
-def run(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcome]:
+def run_migrations(migrations: Sequence[type[Migration]], setting: EngineSettings) -> list[MigrationOutcome]:
     """Run the migrations of one component and phase, side by side unless one waits for another.
 
     Each is checked, run if it is needed, and checked again. Returns when all have ended or been given up:
@@ -65,7 +60,7 @@ def run(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcome
     return _Work(migrations, setting, RUN).through()
 
 
-def undo(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcome]:
+def run_own_undo(migrations: Sequence[type[Migration]], setting: EngineSettings) -> list[MigrationOutcome]:
     """Call what migrations have to undo by themselves, one after the other, the last first.
 
     Returns:
@@ -77,17 +72,17 @@ def undo(migrations: Sequence[type[Migration]], setting: Setting) -> list[Outcom
 class _Work:
     """Migrations at work: a thread each, watched over by the one that called."""
 
-    def __init__(self, migrations: Sequence[type[Migration]], setting: Setting, wanted: str) -> None:
+    def __init__(self, migrations: Sequence[type[Migration]], setting: EngineSettings, wanted: str) -> None:
         self._setting = setting
         self._wanted = wanted
         self._order = [migration.id() for migration in migrations]
         self._waiting = {migration.id(): migration for migration in migrations}
         self._active: dict[str, Attempt] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, MigrationOutcome] = {}
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._cancelled_at: float | None = None
 
-    def through(self) -> list[Outcome]:
+    def through(self) -> list[MigrationOutcome]:
         """Work until all have an outcome."""
         while self._waiting or self._active:
             self._look_at_the_clock()
@@ -160,9 +155,9 @@ class _Work:
         del self._waiting[one]
         if migration.on_failure == "warn" and state != CANCELLED:
             state = WARNED
-        self._note(Outcome(one, migration.component, str(migration.phase), state, error=why))
+        self._note(MigrationOutcome(one, migration.component, str(migration.phase), state, error=why))
 
-    def _note(self, outcome: Outcome) -> None:
+    def _note(self, outcome: MigrationOutcome) -> None:
         self._outcomes[outcome.id] = outcome
         if self._wanted != CHECK and outcome.state != NOT_NEEDED:
             detail = outcome.error or f"in {outcome.seconds:.1f} s"

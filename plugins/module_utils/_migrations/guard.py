@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -17,11 +13,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Page,
     WriteTerms,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
-SHORTEST_SECRET = 4
-"""Characters from which on a Secret's value is masked: a shorter one would mask half of every sentence."""
 
 LAST_SECONDS = 1.0
 """How long a write may take that begins at a step's very end: in less time there is hardly an answer."""
@@ -31,7 +25,7 @@ class WriteInCheck(LifecycleError):
     """A migration's check tried to write."""
 
 
-class Abandoned(BaseException):
+class MigrationStopped(BaseException):
     """Ends the thread of a migration that was given up.
 
     No ``Exception``, so that a migration's own ``except Exception`` in a loop doesn't keep it alive.
@@ -71,16 +65,16 @@ class Gate:
             seconds = 0.0 if self._shut else seconds_left()
             return max(seconds, LAST_SECONDS) if seconds > 0 else 0.0
 
-        def more_to_come() -> bool:
+        def is_extension_pending() -> bool:
             self.read()
             return True
 
-        return WriteTerms(left, more_to_come=more_to_come)
+        return WriteTerms(left, is_extension_pending=is_extension_pending)
 
     def read(self) -> None:
         """Pass to read. Raises Abandoned where the step is over."""
         if self._shut:
-            raise Abandoned(f"migration {self._migration} was given up")
+            raise MigrationStopped(f"migration {self._migration} was given up")
 
     def admit(self, call: Call) -> None:
         """Let a call pass. Raises WriteInCheck for a write in a check, Abandoned where the step is over."""
@@ -91,68 +85,6 @@ class Gate:
                 f"the check of migration {self._migration} tried to {verb} {call.kind} {call.name}: a check "
                 f"only reads; what changes the cluster belongs into run"
             )
-
-
-class Redactor:
-    """Masks the values of Secrets that passed by.
-
-    Attributes:
-        has_seen_values: whether there were any.
-    """
-
-    def __init__(self) -> None:
-        self.has_seen_values = False
-        self._values: set[str] = set()
-
-    def note(self, obj: Mapping[str, Any]) -> None:
-        """Remember an object's values, if it is a Secret."""
-        if obj.get("kind") != "Secret":
-            return
-        for text in _values_in(obj, "stringData"):
-            self._remember(text)
-        for encoded in _values_in(obj, "data"):
-            self._remember(encoded)
-            try:
-                value = base64.b64decode(encoded, validate=True)
-                self._remember_as_printed(repr(value)[2:-1])
-                self._remember(value.decode())
-            except (binascii.Error, ValueError):
-                continue
-
-    def note_patch(self, kind: str, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-        """Remember the values in a merge patch or a JSON patch of an object, if it is a Secret."""
-        if isinstance(patch, Mapping):
-            self.note({**patch, "kind": kind})
-            return
-        for operation in patch:
-            content = operation.get("value")
-            for name in reversed(str(operation.get("path", "")).split("/")[1:]):
-                content = {name: content}
-            if isinstance(content, Mapping):
-                self.note({**content, "kind": kind})
-
-    def clean(self, text: str) -> str:
-        """The text without any of these values."""
-        for value in sorted(self._values, key=len, reverse=True):
-            text = text.replace(value, "***")
-        return text
-
-    def _remember(self, value: str) -> None:
-        self.has_seen_values = True
-        for one in (value, value.strip()):
-            for printed in (one, " ".join(one.split()), repr(one)[1:-1], json.dumps(one)[1:-1]):
-                self._remember_as_printed(printed)
-
-    def _remember_as_printed(self, printed: str) -> None:
-        if len(printed.strip()) >= SHORTEST_SECRET:
-            self._values.add(printed)
-
-
-def _values_in(secret: Mapping[str, Any], field: str) -> Iterator[str]:
-    """The values in one field of a Secret; a patch says by null what is to go."""
-    values = secret.get(field)
-    if isinstance(values, Mapping):
-        yield from (str(value) for value in values.values() if value is not None)
 
 
 class GuardedCluster(ClusterWrapper):

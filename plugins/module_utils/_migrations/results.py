@@ -11,11 +11,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import GRACE, Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE, Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import Journal
+    from .journal.journal_entry import Journal
 
 NEEDED = "needed"
 NOT_NEEDED = "not_needed"
@@ -48,12 +48,12 @@ SLOW_SECONDS = 0.2
 """From how long on a migration is told apart that had nothing to do."""
 
 
-Foretold = Mapping[str, Mapping[str, str]]
+PredictedVerdicts = Mapping[str, Mapping[str, str]]
 """What a plan has said of migrations, by id: ``verdict`` and ``evidence``, as in plans and records."""
 
 
 @dataclass(frozen=True)
-class Setting:
+class EngineSettings:
     """What all migrations of a deployment share.
 
     Attributes:
@@ -69,10 +69,10 @@ class Setting:
         rehearsal: nothing is kept, and nothing in the cluster reacts: waits end at once.
         workers: how many migrations are at work at once.
         grace: seconds that what is in flight gets after a cancellation.
-        foretold: what the plan said of those that a run is held to, by id; empty where there is no plan.
+        predicted: what the plan said of those that a run is held to, by id; empty where there is no plan.
         journal: where what they write is kept, so that it can be undone; None where it isn't.
-        intend: keeps that one is about to write, and may have to wait until it may, which takes none of the
-            time that it has itself; what it raises fails the migration before it has written.
+        record_intent: records that one is about to write, and may have to wait until it may, which takes none
+            of the time that it has itself; what it raises fails the migration before it has written.
     """
 
     cluster: Cluster
@@ -87,9 +87,9 @@ class Setting:
     rehearsal: bool = False
     workers: int = 8
     grace: float = GRACE
-    foretold: Foretold = field(default_factory=dict)
+    predicted: PredictedVerdicts = field(default_factory=dict)
     journal: Journal | None = None
-    intend: Callable[[Outcome], None] = lambda _intent: None
+    record_intent: Callable[[MigrationOutcome], None] = lambda _intent: None
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MigrationOutcome:
     """What came of one migration in a run.
 
     Attributes:

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Mi
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")
 
 
-def overdue(migrations: Iterable[type[Migration]], release: str) -> list[type[Migration]]:
+def overdue_migrations(migrations: Iterable[type[Migration]], release: str) -> list[type[Migration]]:
     """The migrations whose time has come with a release.
 
     Args:
@@ -25,7 +25,7 @@ def overdue(migrations: Iterable[type[Migration]], release: str) -> list[type[Mi
     return [one for one in migrations if one.remove_in and reached and _numbers(one.remove_in) <= reached]
 
 
-def remove_me(migration: type[Migration], supported: str) -> str:
+def overdue_error(migration: type[Migration], supported: str) -> str:
     """What fails the unit tests of the collection that still ships an overdue migration."""
     return (
         f"remove me: {migration.id()}, remove_in {migration.remove_in}, the collection supports {supported}"

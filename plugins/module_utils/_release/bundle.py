@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    ComponentEntry,
-    Content,
-    Release,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+from .model import ComponentEntry, Content, Release
 
 
 def to_bundle(release: Release) -> bytes:
@@ -45,3 +46,30 @@ def _kept(content: Content) -> dict[str, Any]:
 
 def _content(kept: dict[str, Any]) -> Content:
     return Content(**kept | {"objects": tuple(kept["objects"]), "hooks": tuple(kept["hooks"])})
+
+
+QUICK = 1
+"""Compression that is worth its time: manifests shrink to a tenth even so."""
+
+
+class BadBundle(LifecycleError):
+    """A file that was sent along is no rendered release."""
+
+
+def write_bundle_file(release: Release, path: Path) -> None:
+    """Write a release to a new file that only its owner can read, as it may contain Secrets."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(gzip.compress(to_bundle(release), QUICK))
+
+
+def read_bundle_file(path: Path) -> Release:
+    """Read what :func:`write_bundle_file` wrote.
+
+    Raises:
+        BadBundle: it is something else, or was cut off on its way.
+    """
+    try:
+        return from_bundle(gzip.decompress(path.read_bytes()))
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise BadBundle(f"{path}: the release that was sent along can't be read: {error}") from error

@@ -11,15 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
-    Problem,
-    ReleaseError,
-    refusal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    Document,
-    read_documents,
-)
+
+from .release_error import Problem, ReleaseError, release_error
+from .yaml_documents import Document, read_documents
 
 HOOK_ANNOTATION = "helm.sh/hook"
 MOST_LEVELS = 100
@@ -27,7 +21,7 @@ MOST_LEVELS = 100
 
 
 @dataclass
-class Collected:
+class ManifestCollection:
     """What was found in some files, in their order.
 
     Attributes:
@@ -72,7 +66,7 @@ class Collected:
             for item in value["items"]:
                 self._add(item, file, line)
             return
-        reason = why_no_object(value)
+        reason = object_problem(value)
         if reason:
             self.problems.append(Problem(reason, file, line))
             return
@@ -89,7 +83,7 @@ def hooks_of(obj: Object) -> tuple[str, ...]:
     return tuple(filter(None, (phase.strip() for phase in str(value or "").split(","))))
 
 
-def why_no_object(value: Any) -> str:
+def object_problem(value: Any) -> str:
     """What is missing for a value to be an object that can be deployed; empty where nothing is."""
     if not isinstance(value, dict):
         return "not a Kubernetes object, but a " + ("list" if isinstance(value, list) else "plain value")
@@ -112,11 +106,9 @@ def why_no_object(value: Any) -> str:
             return f"the {key} of {value['kind']} {metadata['name']} are no mapping"
     if value["kind"] != "CustomResourceDefinition":
         return ""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.definitions import (
-        why_no_definition,
-    )
+    from .crd_kinds import crd_problem
 
-    return why_no_definition(value)
+    return crd_problem(value)
 
 
 def is_nested_deeper(value: Any, levels: int) -> bool:
@@ -130,7 +122,7 @@ def is_nested_deeper(value: Any, levels: int) -> bool:
     return bool(level)
 
 
-def digest_of(objects: Iterable[Object]) -> str:
+def objects_digest(objects: Iterable[Object]) -> str:
     """sha256 over objects, whatever order their keys are in."""
     import hashlib
 
@@ -173,6 +165,6 @@ def _json_document(text: str, file: str) -> list[Document]:
     except json.JSONDecodeError as error:
         raise ReleaseError([Problem(f"not JSON: {error.msg}", file, error.lineno, error.colno)]) from error
     except RecursionError as error:
-        raise refusal("nested too deeply", file) from error
+        raise release_error("nested too deeply", file) from error
     except ValueError as error:
-        raise refusal(f"Kubernetes can't take this: {error}", file) from error
+        raise release_error(f"Kubernetes can't take this: {error}", file) from error

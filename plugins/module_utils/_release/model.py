@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Content:
 
     objects: Sequence[Object]
     hooks: tuple[str, ...] = ()
-    source: str = ""
+    source_hash: str = ""
     has_namespaces: bool = True
     is_read: bool = True
 
@@ -110,3 +112,7 @@ class ReleaseRequest:
     version: str = ""
     component_list: str = ""
     helm_binary: str = "helm"
+
+
+FOUNDATION = "foundation"
+"""The name under which a release's CRDs and the components' namespaces are deployed: before any component."""

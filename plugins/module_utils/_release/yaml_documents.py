@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
+from .release_error import ReleaseError, release_error
 
 MOST_REPETITIONS = 1_000_000
 """Values of a file that its aliases repeat: real releases have none, and these take some seconds."""
 
 
-class Located(dict[str, Any]):
+class LocatedMapping(dict[str, Any]):
     """A mapping that knows the line it begins on, counted from 1."""
 
     line: int = 0
@@ -59,7 +59,7 @@ def read_documents(
         text: the YAML text.
         file: its name in messages.
         scalar: what a plain scalar means; :func:`kubernetes_scalar` unless given.
-        mapping: makes an empty mapping; a :class:`Located` is told its line.
+        mapping: makes an empty mapping; a :class:`LocatedMapping` is told its line.
 
     Raises:
         ReleaseError: a syntax error, or a value that JSON can't hold, with file, line and column.
@@ -73,12 +73,14 @@ def read_documents(
         mark = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
         place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        raise refusal(f"not YAML: {message}", file, *place) from error
+        raise release_error(f"not YAML: {message}", file, *place) from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise refusal(f"not YAML: {error.reason} (character {error.character!r})", file, line) from error
+        raise release_error(
+            f"not YAML: {error.reason} (character {error.character!r})", file, line
+        ) from error
     except RecursionError as error:
-        raise refusal("nested too deeply", file) from error
+        raise release_error("nested too deeply", file) from error
 
 
 def _size_of(value: Any) -> int:
@@ -152,7 +154,7 @@ class _Builder:
     def _mapping(self, start: Any) -> dict[str, Any]:
         self._expect_tag(start, "tag:yaml.org,2002:map")
         result = self._new_mapping()
-        if isinstance(result, Located):
+        if isinstance(result, LocatedMapping):
             result.line = start.start_mark.line + 1
         merged: list[dict[str, Any]] = []
         while not isinstance(event := self._next(), self._events.MappingEndEvent):
@@ -207,7 +209,7 @@ class _Builder:
 
     def _refusal(self, message: str, event: Any) -> ReleaseError:
         mark = event.start_mark
-        return refusal(message, self._file, mark.line + 1, mark.column + 1)
+        return release_error(message, self._file, mark.line + 1, mark.column + 1)
 
 
 def _words(value: Any, *words: str) -> dict[str, Any]:

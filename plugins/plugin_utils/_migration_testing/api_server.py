@@ -19,10 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     defined_kinds,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
-    MemoryCluster,
-    namespace_named,
-)
+
+from .memory_cluster import MemoryCluster, namespace_named
 
 
 class BadTest(LifecycleError):

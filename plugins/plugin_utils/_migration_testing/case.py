@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,28 +17,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    Attempt,
-    Surroundings,
-    attempted,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import (
-    MemoryCluster,
-    Reaction,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.process_memory import (
-    process_memory,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import (
-    State,
-    differences,
-    read,
-    status_differences,
-    versions_of,
-)
+
+from .api_server import ApiServer
+from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration
+from .memory_cluster import MemoryCluster, Reaction
+from .state import ClusterState, api_versions_of, read_state, state_differences, status_differences
 
 
 @dataclass
@@ -61,7 +48,7 @@ class Case:
     before: Sequence[Object]
     after: Sequence[Object]
     server: ApiServer
-    around: Surroundings
+    around: MigrationEnvironment
     stays: Sequence[Object] = ()
     ignored: frozenset[str] = frozenset()
     crds: Sequence[Object] = ()
@@ -73,7 +60,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self._memory = process_memory(self.migration)
-        self._versions = versions_of([*self.before, *self.after])
+        self._versions = api_versions_of([*self.before, *self.after])
 
     def start(self) -> Cluster:
         """A cluster in the state ``before``."""
@@ -87,7 +74,7 @@ class Case:
         return self._holding(self.after)
 
     def _holding(self, objects: Sequence[Object]) -> Cluster:
-        cluster = self.server.hold(copied(list(objects)), self.crds, self._namespaces())
+        cluster = self.server.hold(deep_copy(list(objects)), self.crds, self._namespaces())
         if isinstance(cluster, MemoryCluster):
             for reaction in self.reactions:
                 cluster.on_write(reaction)
@@ -96,11 +83,11 @@ class Case:
     def _namespaces(self) -> set[str]:
         """Those that the migration finds though nothing is in them yet: all but what it makes itself."""
         made = {obj["metadata"]["name"] for obj in self.after if obj["kind"] == "Namespace"}
-        return {ref.namespace for ref in versions_of(self.after) if ref.namespace} - made
+        return {ref.namespace for ref in api_versions_of(self.after) if ref.namespace} - made
 
-    def attempt(self, cluster: Cluster, **how: Any) -> Attempt:
-        """One attempt; what it has written belongs to the state from now on. See :func:`attempted`."""
-        done = attempted(self.migration, cluster, self.around, **how)
+    def attempt(self, cluster: Cluster, **how: Any) -> AttemptRecord:
+        """One attempt, by :func:`attempt_migration`; what it has written belongs to the state from now on."""
+        done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
         self.server.note(done.recording.created)
         return done
@@ -112,22 +99,22 @@ class Case:
             name for name, value in now.items() if name not in self._memory or self._memory[name] != value
         ]
 
-    def state(self, cluster: Cluster) -> State:
+    def state(self, cluster: Cluster) -> ClusterState:
         """All objects that this is about, as they are now."""
-        only_stays = versions_of(self.stays).keys() - versions_of(self.after).keys()
-        return read(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
+        only_stays = api_versions_of(self.stays).keys() - api_versions_of(self.after).keys()
+        return read_state(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
         """What of this is on its way, and not gone yet."""
         found = (cluster.get(at, ref.kind, ref.name, ref.namespace) for ref, at in self._versions.items())
         return [obj["metadata"]["name"] for obj in found if obj and obj["metadata"].get("deletionTimestamp")]
 
-    def staying(self, cluster: Cluster) -> State:
+    def staying(self, cluster: Cluster) -> ClusterState:
         """The objects that have to stay, as they are now."""
-        return read(cluster, versions_of(self.stays))
+        return read_state(cluster, api_versions_of(self.stays))
 
     def compare(
-        self, cluster: Cluster, wanted: State, name: str, *, without: Collection[str] = ()
+        self, cluster: Cluster, wanted: ClusterState, name: str, *, without: Collection[str] = ()
     ) -> list[str]:
         """How the cluster differs from a state, once things have had the time to settle.
 
@@ -145,26 +132,26 @@ class Case:
 
         return self.server.eventually(look)
 
-    def differences(self, found: State, wanted: State, name: str) -> list[str]:
+    def differences(self, found: ClusterState, wanted: ClusterState, name: str) -> list[str]:
         """How two states differ; see :func:`differences`."""
-        return differences(found, wanted, name=name, ignored=self.ignored | self.server.chosen)
+        return state_differences(found, wanted, name=name, ignored=self.ignored | self.server.chosen)
 
-    def differences_from_after(self, found: State, after: State) -> list[str]:
+    def differences_from_after(self, found: ClusterState, after: ClusterState) -> list[str]:
         """How a state differs from ``after``, with what the author says there of statuses."""
         return [*self.differences(found, after, "`after`"), *status_differences(found, self.after)]
 
     @cached_property
-    def state_before(self) -> State:
+    def state_before(self) -> ClusterState:
         """The state ``before`` as the API server has it, with the defaults that it fills in."""
         return self.state(self.start())
 
     @cached_property
-    def state_after(self) -> State:
+    def state_after(self) -> ClusterState:
         """The state ``after`` as the API server has it, with the defaults that it fills in."""
         return self.state(self.start_after())
 
     @cached_property
-    def undisturbed(self) -> tuple[Attempt, State]:
+    def undisturbed(self) -> tuple[AttemptRecord, ClusterState]:
         """What comes of it where nothing happens to it: what all disturbed attempts have to come to."""
         # A real API server holds one state at a time, so the one to compare with is read first.
         after = self.state_after
@@ -174,7 +161,7 @@ class Case:
         return done, self.state(cluster)
 
 
-def surroundings(
+def build_environment(
     migration: type[Migration],
     before: Sequence[Mapping[str, Any]],
     *,
@@ -184,11 +171,26 @@ def surroundings(
     variables: Mapping[str, Any] | None,
     seconds: float,
     waits: bool,
-) -> Surroundings:
+) -> MigrationEnvironment:
     """What a migration finds; its own component is among the release's, unless the author gives some."""
     known = components if isinstance(components, Mapping) else {one.name: one for one in components}
     component = getattr(migration, "component", "")
     if not known and component:
         places = [place for obj in before if (place := (obj.get("metadata") or {}).get("namespace"))]
         known = {component: Component(component, places[0] if places else "default")}
-    return Surroundings(known, release, profile, dict(variables or {}), seconds, waits)
+    return MigrationEnvironment(known, release, profile, dict(variables or {}), seconds, waits)
+
+
+DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def process_memory(migration: type[Migration]) -> dict[str, Any]:
+    """A copy of the data in a migration's class and its module, by name."""
+    module = sys.modules.get(migration.__module__)
+    places = {f"{migration.__name__}.": vars(migration), "": vars(module) if module else {}}
+    return {
+        prefix + name: deepcopy(value)
+        for prefix, members in places.items()
+        for name, value in members.items()
+        if isinstance(value, DATA) and not name.startswith("__")
+    }

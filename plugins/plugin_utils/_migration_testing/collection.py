@@ -8,17 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
     OWN_ORIGIN,
     own_folder,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue,
-    remove_me,
+    overdue_error,
+    overdue_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.supported_release import supported_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
+    supported_release,
+)
 
 
 def problems_of_collection(name: str) -> list[str]:
@@ -36,4 +38,7 @@ def problems_of_collection(name: str) -> list[str]:
         return [f"there is no {path}: a collection's migrations lie in plugins/module_utils/kyma_migrations"]
     supported = supported_release(path.parent.parent.parent)
     found = load_folders([replace(folder, path=str(path))])
-    return [*found.problems, *(remove_me(one, supported) for one in overdue(found.migrations, supported))]
+    return [
+        *found.problems,
+        *(overdue_error(one, supported) for one in overdue_migrations(found.migrations, supported)),
+    ]

@@ -9,24 +9,26 @@ import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import without_version
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Event,
     Object,
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.copying import copied
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
+    without_version,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD,
-    NAMESPACE,
+    CRD_KIND,
+    NAMESPACE_KIND,
     Kind,
     KindTable,
     built_in_kinds,
-    is_a,
+    is_of_kind,
     kinds_of_crd,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_writes import timestamp
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
@@ -81,7 +83,7 @@ class Store:
 
     def delete(self, ref: Ref, propagation: str) -> None:
         """Begin an object's deletion, and end it and whatever follows from it as far as finalizers let."""
-        obj = copied(self.objects[ref])
+        obj = deep_copy(self.objects[ref])
         meta = obj["metadata"]
         if meta.get("deletionTimestamp"):
             return
@@ -92,7 +94,7 @@ class Store:
         meta.update(deletionTimestamp=timestamp(), deletionGracePeriodSeconds=0)
         if meta.get("generation"):
             meta["generation"] += 1
-        if is_a(ref, NAMESPACE):
+        if is_of_kind(ref, NAMESPACE_KIND):
             obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
         contents = list(self._contents(ref, obj))
         if finalizers or contents:
@@ -139,9 +141,9 @@ class Store:
 
     def _contents(self, ref: Ref, obj: Object) -> Iterator[Ref]:
         """What can't outlive a namespace or a CRD."""
-        if is_a(ref, NAMESPACE):
+        if is_of_kind(ref, NAMESPACE_KIND):
             yield from (other for other in self.objects if other.namespace == ref.name)
-        elif is_a(ref, CRD):
+        elif is_of_kind(ref, CRD_KIND):
             names = obj["spec"]["group"], obj["spec"]["names"]["kind"]
             yield from (other for other in self.objects if other[:2] == names)
 
@@ -153,7 +155,7 @@ class Store:
         ]
 
     def _disown(self, ref: Ref, uid: str) -> None:
-        obj = copied(self.objects[ref])
+        obj = deep_copy(self.objects[ref])
         owners = [owner for owner in obj["metadata"]["ownerReferences"] if owner["uid"] != uid]
         obj["metadata"]["ownerReferences"] = owners
         if not owners:
@@ -163,7 +165,7 @@ class Store:
 
     def _serve(self, old: Object | None, new: Object | None) -> None:
         for crd, served in ((old, False), (new, True)):
-            if crd is not None and is_a(ref_of(crd), CRD):
+            if crd is not None and is_of_kind(ref_of(crd), CRD_KIND):
                 for key, kind in kinds_of_crd(crd).items():
                     if served:
                         self.kinds[key] = kind
@@ -173,5 +175,5 @@ class Store:
     def _record(self, ref: Ref, type_: str, obj: Object) -> None:
         self.version += 1
         obj["metadata"]["resourceVersion"] = str(self.version)
-        self.history.append(Happened(self.version, ref, Event(type_, copied(obj))))
+        self.history.append(Happened(self.version, ref, Event(type_, deep_copy(obj))))
         self.changed.notify_all()

@@ -8,23 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_of_check import (
-    check_is_cheap,
-    check_only_reads,
-    ends_not_needed,
-    evidence_is_stable,
-    valid,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_of_faults import (
-    survives_being_killed,
-    survives_errors,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_of_run import (
+from .case import Case
+from .proofs_of_check import check_is_cheap, check_only_reads, ends_not_needed, evidence_is_stable, valid
+from .proofs_of_faults import survives_being_killed, survives_errors
+from .proofs_of_run import (
     can_be_rehearsed,
     can_be_undone,
     has_patience_with_deletions,
-    keeps_what_stays,
+    preserves_lasting_objects,
     reaches_after,
     remembers_nothing,
     repeats_nothing,
@@ -52,7 +43,7 @@ PROOFS = (
     Proof("run brings about `after`", reaches_after, basic=True),
     Proof("check is cheap", check_is_cheap),
     Proof("check says the same twice", evidence_is_stable),
-    Proof("what stays, stays", keeps_what_stays),
+    Proof("what stays, stays", preserves_lasting_objects),
     Proof("check says not_needed once there", ends_not_needed),
     Proof("a second run changes nothing", repeats_nothing),
     Proof("it has patience with deletions", has_patience_with_deletions),

@@ -14,13 +14,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validat
     problems_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    checked,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    told,
-)
+
+from .attempt_record import check_migration
+from .case import Case
+from .recorded_cluster import describe_call
 
 Problems = Iterator[str]
 
@@ -39,11 +36,11 @@ def valid(case: Case) -> Problems:
 def check_only_reads(case: Case) -> Problems:
     """Asked for its verdict in either state, it does not even try to write."""
     for name, cluster in _both_states(case):
-        attempt = checked(case.migration, cluster, case.around)
+        attempt = check_migration(case.migration, cluster, case.around)
         for number, call in enumerate(attempt.recording.calls, 1):
             if call.writes:
                 yield (
-                    f"on `{name}`, check made {attempt.recording.told(number)}: a check only reads; "
+                    f"on `{name}`, check made {attempt.recording.describe_call(number)}: a check only reads; "
                     f"what changes the cluster belongs into run"
                 )
                 return
@@ -52,9 +49,9 @@ def check_only_reads(case: Case) -> Problems:
 def check_is_cheap(case: Case) -> Problems:
     """Asked for its verdict in either state, it makes few requests."""
     for name, cluster in _both_states(case):
-        calls = checked(case.migration, cluster, case.around).recording.calls
+        calls = check_migration(case.migration, cluster, case.around).recording.calls
         if len(calls) > case.max_requests:
-            listed = ", ".join(map(told, calls[:10])) + (", …" if len(calls) > 10 else "")
+            listed = ", ".join(map(describe_call, calls[:10])) + (", …" if len(calls) > 10 else "")
             yield (
                 f"on `{name}`, check made {len(calls)} requests, and {case.max_requests} are allowed "
                 f"({listed}): every plan asks it; one list is cheaper than many gets"
@@ -64,7 +61,7 @@ def check_is_cheap(case: Case) -> Problems:
 def evidence_is_stable(case: Case) -> Problems:
     """Asked twice of the same cluster, it says the same: a run is held to what the plan said."""
     cluster = case.start()
-    first, second = (checked(case.migration, cluster, case.around) for _time in range(2))
+    first, second = (check_migration(case.migration, cluster, case.around) for _time in range(2))
     if first.verdicts and first.reason != second.reason:
         yield (
             f"asked twice of the same cluster, check said {first.reason} and then {second.reason}: a run "
@@ -77,7 +74,7 @@ def ends_not_needed(case: Case) -> Problems:
     attempt, _state = case.undisturbed
     if attempt.ran and not attempt.error and (last := attempt.verdicts[-1]).state != "not_needed":
         yield f"after run, check has to say not_needed, and said {last.state} ({last.evidence!r})"
-    again = checked(case.migration, case.start_after(), case.around)
+    again = check_migration(case.migration, case.start_after(), case.around)
     if again.verdict != "not_needed":
         yield f"on `after`, check has to say not_needed, and said {again.error or again.reason}"
 

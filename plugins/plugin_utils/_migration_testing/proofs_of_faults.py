@@ -9,18 +9,11 @@ from collections.abc import Iterator
 from itertools import count
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    Attempt,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    Fault,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import State
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
-    last_call,
-    listed,
-)
+
+from .attempt_record import AttemptRecord
+from .case import Case
+from .recorded_cluster import Fault
+from .state import ClusterState, bullet_list, last_call
 
 Problems = Iterator[str]
 
@@ -45,11 +38,11 @@ def _first_harm(case: Case, *faults: Fault) -> Problems:
             if not struck.recording.hit:
                 return
             if problem := _harm_of(case, cluster, struck, reached):
-                yield f"{fault} {struck.recording.told(number)}: {problem}"
+                yield f"{fault} {struck.recording.describe_call(number)}: {problem}"
                 return
 
 
-def _harm_of(case: Case, cluster: Cluster, struck: Attempt, reached: State) -> str:
+def _harm_of(case: Case, cluster: Cluster, struck: AttemptRecord, reached: ClusterState) -> str:
     """What is wrong after a fault, once it was run again as far as it says that it is needed."""
     if not struck.in_time:
         return f"it hangs: {struck.error}"
@@ -61,6 +54,6 @@ def _harm_of(case: Case, cluster: Cluster, struck: Attempt, reached: State) -> s
     if not problems:
         return ""
     if again is None:
-        return "it took no notice, and the cluster is not where it has to be:" + listed(problems)
+        return "it took no notice, and the cluster is not where it has to be:" + bullet_list(problems)
     why = "" if again.ran else f" (its check said {again.reason})"
-    return f"run again, it does not get where it has to{why}:" + listed(problems)
+    return f"run again, it does not get where it has to{why}:" + bullet_list(problems)

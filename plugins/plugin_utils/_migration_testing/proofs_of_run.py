@@ -8,25 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.attempt import (
-    attempted,
-    undone,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    told,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalInMemory,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.slow_deletions import (
-    Going,
-    SlowlyDeletingCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import replaced
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.telling import (
-    last_call,
-    listed,
-)
+
+from .attempt_record import attempt_migration, undo_migration
+from .case import Case
+from .recorded_cluster import describe_call
+from .slow_deletions import PendingDeletions, SlowlyDeletingCluster
+from .state import bullet_list, last_call, replaced
 
 Problems = Iterator[str]
 
@@ -43,10 +36,10 @@ def reaches_after(case: Case) -> Problems:
     elif attempt.verdict != "needed":
         yield f"on `before`, check has to say needed, and said {attempt.reason}"
     elif problems := case.differences_from_after(state, case.state_after):
-        yield "it ran, and the cluster is not as `after` says:" + listed(problems)
+        yield "it ran, and the cluster is not as `after` says:" + bullet_list(problems)
 
 
-def keeps_what_stays(case: Case) -> Problems:
+def preserves_lasting_objects(case: Case) -> Problems:
     """What has to stay is the same object all the time."""
     cluster = case.start()
     state = case.staying(cluster)
@@ -57,7 +50,9 @@ def keeps_what_stays(case: Case) -> Problems:
     now = case.staying(cluster)
     for ref in replaced(state, now):
         how = "is gone" if now[ref] is None else "is another object of the same name"
-        deletions = [told(call) for call in attempt.recording.calls if call.verb == "delete" and call.writes]
+        deletions = [
+            describe_call(call) for call in attempt.recording.calls if call.verb == "delete" and call.writes
+        ]
         yield f"{ref} has to stay, and {how}; it made these deletions: {', '.join(deletions) or 'none'}"
 
 
@@ -69,7 +64,7 @@ def repeats_nothing(case: Case) -> Problems:
     again = case.attempt(cluster)
     if again.recording.written and again.ran:
         writes = [number for number, call in enumerate(again.recording.calls, 1) if call.writes]
-        yield f"migrated again (check, then run), it made {again.recording.told(writes[0])}"
+        yield f"migrated again (check, then run), it made {again.recording.describe_call(writes[0])}"
     unasked = case.attempt(cluster, unasked=True)
     if unasked.error:
         yield (
@@ -79,7 +74,7 @@ def repeats_nothing(case: Case) -> Problems:
     elif problems := case.compare(cluster, state, "the first run"):
         yield (
             "run was called once more when all was done, and changed something: it has to look at each "
-            "object before changing it:" + listed(problems)
+            "object before changing it:" + bullet_list(problems)
         )
 
 
@@ -88,10 +83,10 @@ def has_patience_with_deletions(case: Case) -> Problems:
     undisturbed, _state = case.undisturbed
     if case.server.waits or undisturbed.error or undisturbed.verdicts[-1].state != "not_needed":
         return
-    going = Going()
+    going = PendingDeletions()
     cluster = SlowlyDeletingCluster(case.start(), going)
     around = replace(case.around, on_sleep=going.end)
-    attempt = attempted(case.migration, cluster, around)
+    attempt = attempt_migration(case.migration, cluster, around)
     last = attempt.verdicts[-1]
     if attempt.error or last.state != "not_needed":
         said = attempt.error or f"check said {last.state} ({last.evidence!r}) after run"
@@ -122,12 +117,12 @@ def can_be_rehearsed(case: Case) -> Problems:
     if rehearsed.error and not attempt.error:
         yield f"in a rehearsal, {rehearsed.error}. {last_call(rehearsed)}; it may look at ctx.rehearsal"
     if problems := case.compare(cluster, before, "`before`"):
-        yield "its rehearsal has changed the cluster:" + listed(problems)
+        yield "its rehearsal has changed the cluster:" + bullet_list(problems)
     # What controllers add to it, no rehearsal can show.
     if rehearsed.error or case.reactions or case.server.waits:
         return
     if problems := case.differences(case.state(overlay), reached, "its run"):
-        yield "its rehearsal does not show what its run changes:" + listed(problems)
+        yield "its rehearsal does not show what its run changes:" + bullet_list(problems)
 
 
 def can_be_undone(case: Case) -> Problems:
@@ -139,7 +134,7 @@ def can_be_undone(case: Case) -> Problems:
     cluster, journal = case.start(), JournalInMemory()
     case.attempt(cluster, journal=journal)
     case.server.eventually(lambda: case.being_deleted(cluster))
-    report, error = undone(migration, cluster, case.around, journal.entries)
+    report, error = undo_migration(migration, cluster, case.around, journal.entries)
     if error:
         yield f"its own undo failed: {error}"
     if problems := case.compare(cluster, wanted, "`before`", without=migration.irreversible_kinds):
@@ -147,5 +142,5 @@ def can_be_undone(case: Case) -> Problems:
         yield (
             "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and "
             "why (`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:"
-            + listed([*problems, *(f"the journal says: {one}" for one in told_by_undo)])
+            + bullet_list([*problems, *(f"the journal says: {one}" for one in told_by_undo)])
         )

@@ -24,10 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import ApiServer
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import versions_of
+
+from .api_server import ApiServer
+from .state import api_versions_of
 
 MARK = {"lifecycle.kyma-project.io/test-of-migrations": "true"}
 """The label of namespaces that tests have made, and may empty and delete."""
@@ -54,7 +55,7 @@ POLL_SECONDS = 0.05
 T = TypeVar("T")
 
 
-class NotOurs(LifecycleError):
+class ForeignObject(LifecycleError):
     """There is something on the API server that tests have not made, and may not touch."""
 
 
@@ -105,7 +106,7 @@ class RealApiServer(ApiServer):
             self._define(crd)
         for place in places:
             self._own_namespace(place)
-        self._known.update(versions_of(objects))
+        self._known.update(api_versions_of(objects))
         for obj in objects:
             self._make(obj)
         return self._cluster
@@ -126,17 +127,17 @@ class RealApiServer(ApiServer):
         self._crds.clear()
 
     def _refuse_what_is_not_ours(self, objects: Sequence[Object], places: Collection[str]) -> None:
-        refs = {ref: at for ref, at in versions_of(objects).items() if not ref.namespace}
+        refs = {ref: at for ref, at in api_versions_of(objects).items() if not ref.namespace}
         for ref, api_version in refs.items():
             if ref not in self._known and self._cluster.get(api_version, ref.kind, ref.name) is not None:
-                raise NotOurs(
+                raise ForeignObject(
                     f"{ref} exists on this API server, and the test did not make it: test on a cluster that "
                     f"has none, or give it another name"
                 )
         for name in {*places} - self._namespaces:
             found = self._cluster.get("v1", "Namespace", name)
             if found and MARK.items() - (found["metadata"].get("labels") or {}).items():
-                raise NotOurs(
+                raise ForeignObject(
                     f"the namespace {name} exists on this API server, and no test has made it: tests use "
                     f"namespaces of their own alone. Test on a cluster that has none of this name"
                 )
@@ -218,14 +219,14 @@ class RealApiServer(ApiServer):
 
 
 def _namespace(name: str) -> Ref:
-    return Ref(*NAMESPACE, "", name)
+    return Ref(*NAMESPACE_KIND, "", name)
 
 
 def _until_gone(look: Callable[[], Mapping[Ref, Object]], delete: Callable[[Ref, Object], None]) -> None:
     end = time.monotonic() + GOING_SECONDS
     while left := look():
         if time.monotonic() >= end:
-            raise NotOurs(f"what tests have made can't be removed: {', '.join(map(str, left))}")
+            raise ForeignObject(f"what tests have made can't be removed: {', '.join(map(str, left))}")
         for ref, obj in left.items():
             delete(ref, obj)
         time.sleep(POLL_SECONDS)
@@ -242,5 +243,5 @@ def _wait(look: Callable[[], T | None], why: str) -> T:
             if time.monotonic() >= end:
                 raise
         if time.monotonic() >= end:
-            raise NotOurs(f"after {SETTLING_SECONDS:g} s, {why}")
+            raise ForeignObject(f"after {SETTLING_SECONDS:g} s, {why}")
         time.sleep(POLL_SECONDS)

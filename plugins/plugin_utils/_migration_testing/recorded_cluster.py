@@ -97,9 +97,9 @@ class Recording:
         elif call.writes and call.verb != "exec":
             self.written[ref_named(call)] = call.api_version
 
-    def told(self, number: int) -> str:
+    def describe_call(self, number: int) -> str:
         """A request for people, e.g. ``call 3 (patch ConfigMap shop/settings)``."""
-        return f"call {number} ({told(self.calls[number - 1])})"
+        return f"call {number} ({describe_call(self.calls[number - 1])})"
 
 
 class RecordedCluster(ClusterWrapper):
@@ -146,7 +146,7 @@ def ref_named(call: Call) -> Ref:
     return Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
 
 
-def told(call: Call) -> str:
+def describe_call(call: Call) -> str:
     """A request for people, e.g. ``patch ConfigMap shop/settings``."""
     dry = " (dry run)" if call.dry_run else ""
     if not call.name:

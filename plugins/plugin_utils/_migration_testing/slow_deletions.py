@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.answers import shown
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -18,15 +17,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     group_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
+    copy_in_version,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.selectors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
     field_matcher,
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import (
-    ref_named,
-)
+
+from .recorded_cluster import ref_named
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 """What the garbage collector takes off when it is done with the dependents, by the propagation."""
@@ -38,7 +39,7 @@ SLOW_KINDS = frozenset(
 
 
 @dataclass
-class Going:
+class PendingDeletions:
     """What is being deleted, as it is shown meanwhile."""
 
     objects: dict[Ref, Object] = field(default_factory=dict)
@@ -50,22 +51,24 @@ class Going:
 
 
 class SlowlyDeletingCluster(ClusterWrapper):
-    """Another cluster; what is deleted with finalizers is still shown there until :meth:`Going.end`."""
+    """Another cluster; what is deleted with finalizers is shown until :meth:`PendingDeletions.end`."""
 
-    def __init__(self, inner: Cluster, going: Going) -> None:
+    def __init__(self, inner: Cluster, going: PendingDeletions) -> None:
         super().__init__(inner)
         self._going = going
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         found = self._going.objects.get(Ref(group_of(api_version), kind, namespace or "", name))
-        return shown(found, api_version) if found else super().get(api_version, kind, name, namespace)
+        return (
+            copy_in_version(found, api_version) if found else super().get(api_version, kind, name, namespace)
+        )
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
         page = super().list(api_version, kind, namespace, **how)
         has_labels = label_matcher(how.get("label_selector", ""))
         has_fields = field_matcher(how.get("field_selector", ""))
         going = [
-            shown(obj, api_version, metadata_only=how.get("metadata_only", False))
+            copy_in_version(obj, api_version, metadata_only=how.get("metadata_only", False))
             for ref, obj in self._going.objects.items()
             if ref[:2] == (group_of(api_version), kind)
             and (not namespace or ref.namespace == namespace)

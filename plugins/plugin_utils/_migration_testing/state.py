@@ -15,21 +15,23 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 
-State = Mapping[Ref, "Object | None"]
+from .attempt_record import AttemptRecord
+
+ClusterState = Mapping[Ref, "Object | None"]
 """Objects by reference; None where there is none."""
 
 LONGEST_VALUE = 80
 """Characters of a value that are shown."""
 
 
-def versions_of(objects: Iterable[Mapping[str, Any]]) -> dict[Ref, str]:
+def api_versions_of(objects: Iterable[Mapping[str, Any]]) -> dict[Ref, str]:
     """By which apiVersion each object is read."""
     return {ref_of(obj): obj["apiVersion"] for obj in objects}
 
 
-def read(cluster: Cluster, versions: Mapping[Ref, str]) -> State:
+def read_state(cluster: Cluster, versions: Mapping[Ref, str]) -> ClusterState:
     """The objects as they are now; what is being deleted counts as gone."""
     found: dict[Ref, Object | None] = {}
     for ref, api_version in versions.items():
@@ -38,9 +40,9 @@ def read(cluster: Cluster, versions: Mapping[Ref, str]) -> State:
     return found
 
 
-def differences(
-    found: State,
-    wanted: State,
+def state_differences(
+    found: ClusterState,
+    wanted: ClusterState,
     *,
     name: str,
     ignored: Collection[str] = (),
@@ -65,7 +67,7 @@ def differences(
     return lines
 
 
-def status_differences(found: State, wanted: Sequence[Object]) -> list[str]:
+def status_differences(found: ClusterState, wanted: Sequence[Object]) -> list[str]:
     """How statuses differ from what an author gave of them; what isn't given is the controllers' own."""
     lines = []
     for obj in wanted:
@@ -76,7 +78,7 @@ def status_differences(found: State, wanted: Sequence[Object]) -> list[str]:
     return lines
 
 
-def replaced(before: State, found: State) -> list[Ref]:
+def replaced(before: ClusterState, found: ClusterState) -> list[Ref]:
     """The objects of ``before`` that are gone, or are others of the same name."""
     return [ref for ref, obj in before.items() if obj is not None and _uid(found.get(ref)) != _uid(obj)]
 
@@ -144,3 +146,18 @@ def _told(value: object, none: str = "not there") -> str:
 
 def _uid(obj: Object | None) -> str:
     return str(obj["metadata"].get("uid")) if obj else ""
+
+
+def bullet_list(problems: Iterable[str]) -> str:
+    """Problems as a list of their own below a sentence."""
+    return "".join(f"\n    - {problem}" for problem in problems)
+
+
+def last_call(attempt: AttemptRecord) -> str:
+    """How far an attempt has come."""
+    calls = attempt.recording.calls
+    return (
+        f"its last request was {attempt.recording.describe_call(len(calls))}"
+        if calls
+        else "it made no request"
+    )

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
     ORIGIN_OF_USERS,
     MigrationFolder,
     own_folder,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 
 FOLDER_OF_COLLECTIONS = "plugins.module_utils.kyma_migrations"
 
@@ -33,7 +33,7 @@ def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[Migra
     ]
 
 
-def discover(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet:
+def discover_migrations(folders: Sequence[str], collections: Sequence[str]) -> MigrationSet:
     """Find and load all migrations in this process; see :func:`folders_of`."""
     return load_folders(folders_of(folders, collections))
 
@@ -44,9 +44,9 @@ def _of_collection(name: str) -> MigrationFolder:
     places = _places(module)
     if places:
         return MigrationFolder(name, places[0])
-    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.missing import why_missing
+    from .missing_collections import missing_reason
 
-    return MigrationFolder(name, module.replace(".", "/"), why_missing(name, _places))
+    return MigrationFolder(name, module.replace(".", "/"), missing_reason(name, _places))
 
 
 def _places(module: str) -> list[str]:

@@ -10,29 +10,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import layout_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
-    Declared,
-    parse_release_file,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    ReleaseError,
+    release_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
-    archive_name,
-    is_url,
-    open_source,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
-    number_problem,
-    version_in_name,
-)
+
+from .layout import layout_of
+from .release_file import ReleaseDeclaration, parse_release_file
+from .source import archive_name, is_url, open_source
+from .version import number_problem, version_in_name
+from .yaml_files import read_text
 
 _KEYS = ("release", "checksum", "version")
 
 
 @dataclass(frozen=True)
-class Listed:
+class CatalogEntry:
     """A release of a catalog.
 
     Attributes:
@@ -46,7 +40,7 @@ class Listed:
     upgrades_from: tuple[str, ...] = ()
 
 
-def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequest) -> list[Listed]:
+def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequest) -> list[CatalogEntry]:
     """The releases that a catalog lists, and those in the folders that it lists.
 
     Args:
@@ -67,17 +61,17 @@ def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequ
 def _asked(entry: str | Mapping[str, Any]) -> dict[str, str]:
     asked = dict(entry) if isinstance(entry, Mapping) else {"release": entry}
     if set(asked) - set(_KEYS) or not asked.get("release"):
-        raise refusal(
+        raise release_error(
             f"release_catalog: {entry!r} is neither the place of a release"
             f" nor a mapping of {', '.join(_KEYS)}"
         )
     for key, value in asked.items():
         if isinstance(value, float):
-            raise refusal(f"release_catalog: {key}: {number_problem(value)}")
+            raise release_error(f"release_catalog: {key}: {number_problem(value)}")
     return {key: str(value) for key, value in asked.items()}
 
 
-def _releases_of(asked: Mapping[str, str], wanted: ReleaseRequest) -> Iterator[Listed]:
+def _releases_of(asked: Mapping[str, str], wanted: ReleaseRequest) -> Iterator[CatalogEntry]:
     path = Path(asked["release"]).expanduser()
     if not is_url(asked["release"]) and path.is_dir() and layout_of(path).component_list() is None:
         for child in sorted(path.iterdir()):
@@ -90,22 +84,22 @@ def _releases_of(asked: Mapping[str, str], wanted: ReleaseRequest) -> Iterator[L
         yield _listed(asked, wanted)
 
 
-def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> Listed:
+def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> CatalogEntry:
     source = asked["release"]
     version = asked.get("version", "").removeprefix("v")
     request = replace(wanted, source=source, checksum=asked.get("checksum", ""), version=version)
-    declared = Declared()
+    declared = ReleaseDeclaration()
     if is_url(source):
         version = version or version_in_name(archive_name(request))
     else:
         with open_source(request, whole=False) as opened:
             layout = layout_of(opened.root)
             if layout.component_list() is None and Path(source).expanduser().is_dir():
-                raise refusal("there is no components.yaml (or .yml, .json)", source)
+                raise release_error("there is no components.yaml (or .yml, .json)", source)
             if file := layout.release_file():
                 shown = opened.show(file)
                 declared = parse_release_file(read_text(file, shown), shown)
             version = declared.version or version or opened.version()
     if not version:
-        raise refusal("release_catalog: nothing tells which version this is", source)
-    return Listed(request, version, declared.upgrades_from)
+        raise release_error("release_catalog: nothing tells which version this is", source)
+    return CatalogEntry(request, version, declared.upgrades_from)

@@ -9,13 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import Located
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import (
-    SettingsReader,
-    read_settings,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import LocatedMapping
+
+from .yaml_files import SettingsReader, read_settings
 
 DEFAULT_NAMESPACE = "kyma-system"
 _LIST_KEYS = ("defaultNamespace", "prerequisites", "components")
@@ -67,7 +65,7 @@ def seconds_of(duration: str) -> float | None:
     return hours * 3600 + minutes * 60 + seconds or None
 
 
-def leads_out(path: str) -> bool:
+def is_outside(path: str) -> bool:
     """Whether a path is not one inside of the folder that it starts from."""
     depth = 0
     for part in path.split("/"):
@@ -84,24 +82,26 @@ class _ListReader(SettingsReader):
         super().__init__(file)
         self._lines: dict[str, int] = {}
 
-    def entries(self, settings: Located, key: str, default_namespace: str) -> Iterator[ComponentEntry]:
+    def entries(self, settings: LocatedMapping, key: str, default_namespace: str) -> Iterator[ComponentEntry]:
         items = settings.get(key) or []
         if not isinstance(items, list):
             self.refuse(f"{key} must be a list", settings.line)
             return
         for position, item in enumerate(items, 1):
-            if not isinstance(item, Located):
+            if not isinstance(item, LocatedMapping):
                 self.refuse(f"entry {position} of {key} must be a mapping with a name", settings.line)
             elif name := self._name(item):
                 yield self._entry(item, name, default_namespace, key == "prerequisites")
 
-    def namespace(self, mapping: Located, key: str) -> str:
+    def namespace(self, mapping: LocatedMapping, key: str) -> str:
         namespace = self.string(mapping, key)
         if namespace and not _NAME.fullmatch(namespace):
             self.refuse(f"{namespace!r} can't be a namespace's name", mapping.line)
         return namespace
 
-    def _entry(self, item: Located, name: str, default_namespace: str, prerequisite: bool) -> ComponentEntry:
+    def _entry(
+        self, item: LocatedMapping, name: str, default_namespace: str, prerequisite: bool
+    ) -> ComponentEntry:
         self.only(item, _ENTRY_KEYS)
         return ComponentEntry(
             name=name,
@@ -114,7 +114,7 @@ class _ListReader(SettingsReader):
             role=self._role(item),
         )
 
-    def _name(self, item: Located) -> str:
+    def _name(self, item: LocatedMapping) -> str:
         name = self.string(item, "name")
         if not name:
             self.refuse("a component needs a name", item.line)
@@ -130,22 +130,22 @@ class _ListReader(SettingsReader):
         self._lines.setdefault(name, item.line)
         return name
 
-    def _timeout(self, item: Located) -> float | None:
+    def _timeout(self, item: LocatedMapping) -> float | None:
         text = self.string(item, "timeout")
         seconds = seconds_of(text)
         if text and seconds is None:
             self.refuse(f"the timeout {text!r} is neither seconds nor like 10m or 1h30m", item.line)
         return seconds
 
-    def _role(self, item: Located) -> str | None:
+    def _role(self, item: LocatedMapping) -> str | None:
         role = self.string(item, "role")
         if role and not _ROLE.fullmatch(role):
             # Ansible takes a path for a role as well, and would run what lies there.
             self.refuse(f"{role!r} can't be a role's name, such as acme.platform.telemetry", item.line)
         return role or None
 
-    def _source(self, item: Located) -> str | None:
+    def _source(self, item: LocatedMapping) -> str | None:
         source = self.string(item, "source")
-        if leads_out(source):
+        if is_outside(source):
             self.refuse(f"the source {source!r} must be a path inside of the release", item.line)
         return source or None

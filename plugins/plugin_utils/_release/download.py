@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
 
 _SECONDS_WITHOUT_A_BYTE = 60
 
@@ -35,4 +35,4 @@ def download(url: str, target: Path) -> None:
             shutil.copyfileobj(answer, file)
     except Exception as error:
         # open_url raises urllib's, http's, ssl's and classes of its own: each says why in one line.
-        raise refusal(f"can't be downloaded: {error}", without_login(url)) from error
+        raise release_error(f"can't be downloaded: {error}", without_login(url)) from error

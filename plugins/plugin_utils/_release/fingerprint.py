@@ -11,25 +11,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError, refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import helm_version
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize import kustomize_version
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import (
-    CHART,
-    KUSTOMIZATIONS,
-    Layout,
-    layout_of,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    ReleaseError,
+    release_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import (
-    archive_name,
-    directory_source,
-    file_digest,
-    is_url,
-    local_path,
-    wanted_digest,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import version_in_name
+
+from .helm import helm_version
+from .kustomize import kustomize_version
+from .layout import CHART, KUSTOMIZATIONS, Layout, layout_of
+from .source import archive_name, directory_source, file_digest, is_url, local_path, wanted_digest
+from .version import version_in_name
 
 RENDERING = "2"
 """To be raised when this collection renders the same files to other objects."""
@@ -156,7 +148,7 @@ def content_of(path: Path) -> bytes:
 
 def unreadable(path: Path, error: OSError) -> ReleaseError:
     """The refusal of a file that can't be read."""
-    return refusal(f"can't be read: {error.strerror}", str(path))
+    return release_error(f"can't be read: {error.strerror}", str(path))
 
 
 class Digest:

@@ -13,13 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
+
+from .layout import Chart
+from .programs import ProgramFailed, ProgramMissing, run_program
 
 _SECONDS = 120
 _SHORTEST_SECRET = 6
@@ -53,7 +50,7 @@ def helm_version(binary: str) -> str:
     """
     version = _ask_version(binary)
     if version.startswith(("v1.", "v2.")):
-        raise refusal(f"{binary} is Helm {version}: Helm charts need version 3 or 4")
+        raise release_error(f"{binary} is Helm {version}: Helm charts need version 3 or 4")
     return version
 
 
@@ -62,11 +59,11 @@ def _ask_version(binary: str) -> str:
     try:
         return run_program([binary, "version", "--template", "{{ .Version }}"], seconds=_SECONDS).strip()
     except ProgramMissing as error:
-        raise refusal(
+        raise release_error(
             f"the release has Helm charts, and {error}: install Helm 3 or 4, or say where its binary is"
         ) from error
     except ProgramFailed as error:
-        raise refusal(f"{binary} does not tell its version: {error}") from error
+        raise release_error(f"{binary} does not tell its version: {error}") from error
 
 
 def render_chart(
@@ -103,8 +100,8 @@ def render_chart(
     try:
         text = run_program(command, seconds=_SECONDS, stdin=json.dumps(values))
     except (ProgramFailed, ProgramMissing) as error:
-        file, line, column, message = explain(str(error), shown)
-        raise refusal(_without_values(message, values), file, line, column) from error
+        file, line, column, message = explain_helm_error(str(error), shown)
+        raise release_error(_without_values(message, values), file, line, column) from error
     return Rendering(text, _places(text, shown))
 
 
@@ -127,7 +124,7 @@ def _texts(values: Any) -> Iterator[str]:
         yield from _texts(value)
 
 
-def explain(said: str, shown: str) -> tuple[str, int, int, str]:
+def explain_helm_error(said: str, shown: str) -> tuple[str, int, int, str]:
     """File, line, column and message of what Helm said of a chart; the innermost place that it names."""
     message = re.sub(r"\n+Use --debug flag.*", "", said, flags=re.DOTALL).removeprefix("Error: ")
     if "missing in charts/ directory" in message:

@@ -9,19 +9,14 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     ReleaseError,
-    refusal,
+    release_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize_references import (
-    foreign_references,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
+
+from .kustomize_references import foreign_references
+from .programs import ProgramFailed, ProgramMissing, run_program
+from .source import Source
 
 _SECONDS = 120
 
@@ -32,7 +27,7 @@ def _tool() -> tuple[str, ...]:
         return ("kustomize", "build")
     if shutil.which("kubectl"):
         return ("kubectl", "kustomize")
-    raise refusal(
+    raise release_error(
         "the release has kustomizations, and this machine has neither kustomize nor kubectl: install one"
     )
 
@@ -49,7 +44,7 @@ def kustomize_version() -> str:
     try:
         return f"{tool[0]} {run_program(command, seconds=_SECONDS).strip()}"
     except (ProgramFailed, ProgramMissing) as error:
-        raise refusal(f"{tool[0]} does not tell its version: {error}") from error
+        raise release_error(f"{tool[0]} does not tell its version: {error}") from error
 
 
 def render_kustomization(folder: Path, source: Source) -> str:
@@ -67,4 +62,4 @@ def render_kustomization(folder: Path, source: Source) -> str:
         message = (
             str(error).removeprefix("error: ").removeprefix("Error: ").replace(str(source.root), source.label)
         )
-        raise refusal(f"kustomize can't render it: {message}", source.show(folder)) from error
+        raise release_error(f"kustomize can't render it: {message}", source.show(folder)) from error

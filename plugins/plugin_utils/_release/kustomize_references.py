@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import Problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import Problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    Located,
+    LocatedMapping,
     plain_text,
     read_documents,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import KUSTOMIZATIONS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_settings, read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
+
+from .layout import KUSTOMIZATIONS
+from .source import Source
+from .yaml_files import read_settings, read_text
 
 # Keys are compared in lower case, as kustomize doesn't mind the case.
 _PLUGINS = frozenset({"generators", "transformers", "validators"})
@@ -74,7 +75,7 @@ class _String:
 def _strings(value: Any, field: str = "", line: int = 0) -> Iterator[_String]:
     """All strings of a file that may name something to load."""
     if isinstance(value, Mapping):
-        line = value.line if isinstance(value, Located) else line
+        line = value.line if isinstance(value, LocatedMapping) else line
         for key, item in value.items():
             if key.lower() not in _VALUES:
                 yield from _strings(item, f"{field}.{key}".removeprefix("."), line)
@@ -129,7 +130,9 @@ class _Search:
 
     def _look_at_plugins(self, text: str, file: Path) -> None:
         """Look at configurations of kustomize's own plugins, which load files as kustomizations do."""
-        for document in read_documents(text, self._source.show(file), scalar=plain_text, mapping=Located):
+        for document in read_documents(
+            text, self._source.show(file), scalar=plain_text, mapping=LocatedMapping
+        ):
             for one in _strings(document.value):
                 if one.is_gotten_by_http:
                     self._refuse(one, file)

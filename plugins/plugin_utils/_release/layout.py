@@ -47,7 +47,7 @@ class Chart:
     values: tuple[Path, ...] = ()
 
 
-Found: TypeAlias = "Manifests | Kustomization | Chart"
+ComponentSource: TypeAlias = "Manifests | Kustomization | Chart"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Layout:
             *(self.root / f"{name}{suffix}" for suffix in MANIFESTS),
         )
 
-    def find(self, name: str, profile: str = "", source: str | None = None) -> Found | None:
+    def find(self, name: str, profile: str = "", source: str | None = None) -> ComponentSource | None:
         """What a component consists of: the first of its places that holds any content."""
         for place in self.places(name, profile, source):
             if content := content_at(place, profile):
@@ -141,7 +141,7 @@ def layout_of(root: Path) -> Layout:
     return Layout(root, checkout=plain.component_list() is None and (root / _INSTALLATION).is_dir())
 
 
-def content_at(place: Path, profile: str = "") -> Found | None:
+def content_at(place: Path, profile: str = "") -> ComponentSource | None:
     """What a file or a folder holds for a profile, or None where it holds no content."""
     if place.is_file():
         return Manifests((place,))

@@ -9,37 +9,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
-    Problem,
-    ReleaseError,
-    refusal,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
     Content,
     Release,
     ReleaseRequest,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
-    ComponentList,
-    parse_component_list,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    Problem,
+    ReleaseError,
+    release_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.contents import Contents
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.findings import Findings
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Chart, Found, layout_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.profiles import choose_profile
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_file import (
-    Declared,
-    parse_release_file,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source, open_source
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
-    UserValues,
-    read_user_values,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import parses, same
+
+from .component_contents import Contents
+from .component_list import ComponentList, parse_component_list
+from .fingerprint import fingerprint
+from .layout import Chart, ComponentSource, layout_of
+from .problems import ProblemCollector
+from .profiles import choose_profile
+from .release_file import ReleaseDeclaration, parse_release_file
+from .source import Source, open_source
+from .values import UserValues, read_user_values
+from .version import are_same_version, is_version
+from .yaml_files import read_text
 
 Answer = TypeVar("Answer")
 
@@ -66,7 +58,9 @@ def load_release(
     with open_source(request) as source:
         release = _Loading(request, source, kept or {}, there).release(digest)
     if fingerprint(request) != digest:
-        raise refusal("its files changed while they were read: try again when they rest", request.source)
+        raise release_error(
+            "its files changed while they were read: try again when they rest", request.source
+        )
     return release
 
 
@@ -90,9 +84,9 @@ def load_crds(request: ReleaseRequest) -> Content:
         return _Loading(request, source).crds()
 
 
-def is_enough(release: Release, kept: Mapping[str, str]) -> bool:
+def is_read_except(release: Release, kept: Mapping[str, str]) -> bool:
     """Whether all of a release was read but what need not be; see :func:`load_release`."""
-    unread = {name: content.source for name, content in release.content.items() if not content.is_read}
+    unread = {name: content.source_hash for name, content in release.content.items() if not content.is_read}
     same = all(kept.get(name) == source for name, source in unread.items())
     return same and (release.crds.is_read or bool(kept))
 
@@ -111,13 +105,13 @@ class _Loading:
         self._source = source
         self._layout = layout_of(source.root)
         # What stays as it was read before is warned of as it was.
-        self._findings = Findings(warnings=list(there.warnings) if there else [])
+        self._findings = ProblemCollector(warnings=list(there.warnings) if there else [])
         self._contents = Contents(
             source, self._layout, request.helm_binary, self._findings, kept or {}, there
         )
 
     def release(self, digest: str) -> Release:
-        declared = self._findings.attempt(self._declared, Declared())
+        declared = self._findings.attempt(self._declared, ReleaseDeclaration())
         version = self._findings.attempt(lambda: self._version(declared.version), "")
         values = self._findings.attempt(
             lambda: read_user_values(self._request.values_files, self._request.overrides), UserValues()
@@ -146,7 +140,7 @@ class _Loading:
         listed = self._components()
         entry = next((entry for entry in listed.entries if entry.name == name), None) if listed else None
         if listed is None or entry is None:
-            raise refusal(f"the release has no component {name}", self._source.label)
+            raise release_error(f"the release has no component {name}", self._source.label)
         found = self._findings.attempt(
             lambda: dict(self._found([entry], self._profile(listed))).get(name), None
         )
@@ -162,19 +156,19 @@ class _Loading:
         self._findings.refuse()
         return content
 
-    def _declared(self) -> Declared:
+    def _declared(self) -> ReleaseDeclaration:
         path = self._layout.release_file()
-        return parse_release_file(self._text(path), self._source.show(path)) if path else Declared()
+        return parse_release_file(self._text(path), self._source.show(path)) if path else ReleaseDeclaration()
 
     def _version(self, declared: str) -> str:
         asked = self._request.version.removeprefix("v")
-        if asked and not parses(asked):
-            raise refusal(f"{asked!r} is not a version of a release")
-        if asked and declared and not same(asked, declared):
-            raise refusal(f"the release says that it is {declared}, not {asked}", self._source.label)
+        if asked and not is_version(asked):
+            raise release_error(f"{asked!r} is not a version of a release")
+        if asked and declared and not are_same_version(asked, declared):
+            raise release_error(f"the release says that it is {declared}, not {asked}", self._source.label)
         version = declared or asked or self._source.version()
         if not version:
-            raise refusal(
+            raise release_error(
                 "nothing tells the release's version: give it as release_version, write it to its "
                 'release.yaml (version: "2.9"), or name its folder for it, like kyma-2.9',
                 self._source.label,
@@ -187,7 +181,7 @@ class _Loading:
             return parse_component_list(read_text(Path(file).expanduser(), file), file)
         path = self._layout.component_list()
         if path is None:
-            raise refusal(
+            raise release_error(
                 "there is no components.yaml (or .yml, .json), neither here nor in installation/resources",
                 self._source.label,
             )
@@ -208,7 +202,9 @@ class _Loading:
         rendered, crds = self._contents.of_all(entries, found, values, crds)
         return {entry.name: rendered[entry.name] for entry in entries if entry.name in rendered}, crds
 
-    def _found(self, entries: Iterable[ComponentEntry], profile: str) -> Iterator[tuple[str, Found]]:
+    def _found(
+        self, entries: Iterable[ComponentEntry], profile: str
+    ) -> Iterator[tuple[str, ComponentSource]]:
         for entry in entries:
             found = self._layout.find(entry.name, profile, entry.source)
             if found:

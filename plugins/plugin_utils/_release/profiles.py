@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import Layout
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
+
+from .layout import Layout
 
 
 def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: str, shown: str) -> str:
@@ -31,7 +32,7 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: st
     if wanted:
         if wanted not in known:
             there = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"
-            raise refusal(f"the release has no profile {wanted!r}: {there}", shown)
+            raise release_error(f"the release has no profile {wanted!r}: {there}", shown)
         return wanted
     waiting = [entry for entry in entries if not layout.find(entry.name, "", entry.source)]
     fitting = {
@@ -40,7 +41,7 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: st
         if any(layout.find(entry.name, profile, entry.source) for entry in waiting)
     }
     if len(fitting) > 1:
-        raise refusal(
+        raise release_error(
             f"the release was rendered for several profiles: choose one of {_listed(fitting)}", shown
         )
     return next(iter(fitting), "")

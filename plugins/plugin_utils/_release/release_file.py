@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import (
-    SettingsReader,
-    read_settings,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import parses
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+
+from .version import is_version
+from .yaml_files import SettingsReader, read_settings
 
 
 @dataclass(frozen=True)
-class Declared:
+class ReleaseDeclaration:
     """What a release says of itself; empty where it says nothing.
 
     Attributes:
@@ -30,7 +28,7 @@ class Declared:
     kubernetes: str = ""
 
 
-def parse_release_file(text: str, file: str) -> Declared:
+def parse_release_file(text: str, file: str) -> ReleaseDeclaration:
     """What a ``release.yaml`` says.
 
     Raises:
@@ -42,13 +40,13 @@ def parse_release_file(text: str, file: str) -> Declared:
     reader = SettingsReader(file)
     line = settings.line
     reader.only(settings, ("version", "upgrades_from", "kubernetes"))
-    declared = Declared(
+    declared = ReleaseDeclaration(
         version=reader.string(settings, "version").removeprefix("v"),
         upgrades_from=tuple(v.removeprefix("v") for v in reader.strings(settings, "upgrades_from")),
         kubernetes=reader.string(settings, "kubernetes"),
     )
     for version in filter(None, (declared.version, *declared.upgrades_from)):
-        if not parses(version):
+        if not is_version(version):
             reader.refuse(f"{version!r} is not a version", line)
     try:
         SpecifierSet(declared.kubernetes)

@@ -9,20 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import Collected
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import ManifestCollection
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import may_vary, render_chart
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.kustomize import render_kustomization
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import (
-    Chart,
-    Found,
-    Kustomization,
-    Manifests,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import UserValues
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+
+from .helm import may_vary, render_chart
+from .kustomize import render_kustomization
+from .layout import Chart, ComponentSource, Kustomization, Manifests
+from .source import Source
+from .values import UserValues
+from .yaml_files import read_text
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Renderer:
     api_versions: Sequence[str]
     helm_binary: str
 
-    def render(self, entry: ComponentEntry, content: Found) -> Callable[[], Collected]:
+    def render(self, entry: ComponentEntry, content: ComponentSource) -> Callable[[], ManifestCollection]:
         """Run what renders a component; the answer reads its objects.
 
         The two steps are apart, as programs run side by side and reading in Python does not.
@@ -54,13 +50,13 @@ class Renderer:
                 return lambda: _read(text, self.source.show(content.folder))
             return self._chart(entry, content)
         except ReleaseError as error:
-            failed = Collected(problems=list(error.problems))
+            failed = ManifestCollection(problems=list(error.problems))
             return lambda: failed
 
-    def _chart(self, entry: ComponentEntry, chart: Chart) -> Callable[[], Collected]:
+    def _chart(self, entry: ComponentEntry, chart: Chart) -> Callable[[], ManifestCollection]:
         shown = self.source.show(chart.folder)
 
-        def rendering() -> Callable[[], Collected]:
+        def rendering() -> Callable[[], ManifestCollection]:
             made = render_chart(
                 chart,
                 shown,
@@ -77,7 +73,7 @@ class Renderer:
             return first
         second = rendering()
 
-        def read() -> Collected:
+        def read() -> ManifestCollection:
             collected = first()
             collected.warnings += _varying(collected, second(), entry.name)
             return collected
@@ -85,9 +81,9 @@ class Renderer:
         return read
 
 
-def read_files(files: Iterable[Path], source: Source) -> Collected:
+def read_files(files: Iterable[Path], source: Source) -> ManifestCollection:
     """The objects of some files, in their order."""
-    collected = Collected()
+    collected = ManifestCollection()
     for file in files:
         shown = source.show(file)
         try:
@@ -97,13 +93,13 @@ def read_files(files: Iterable[Path], source: Source) -> Collected:
     return collected
 
 
-def _read(text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> Collected:
-    collected = Collected()
+def _read(text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> ManifestCollection:
+    collected = ManifestCollection()
     collected.add_text(text, file, place)
     return collected
 
 
-def _varying(first: Collected, second: Collected, component: str) -> list[str]:
+def _varying(first: ManifestCollection, second: ManifestCollection, component: str) -> list[str]:
     """A warning for objects that come out differently each time: random passwords and the like."""
     names = [
         f"{one['kind']} {one['metadata']['name']}"

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import refusal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import download, without_login
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.layout import TELLING
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import (
-    version_in_name,
-    version_of_checkout,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
+
+from .download import download, without_login
+from .layout import TELLING
+from .version import version_in_name, version_of_checkout
 
 _ARCHIVES = (".tar.gz", ".tgz")
 _CHECKSUM_FORM = "sha256:<64 hexadecimal digits>"
@@ -62,7 +60,7 @@ def wanted_digest(request: ReleaseRequest) -> str:
     """The sha256 that the request pins, as lower-case hexadecimal digits, or empty."""
     if not request.checksum:
         if is_url(request.source):
-            raise refusal(
+            raise release_error(
                 f"a release that comes by URL must be pinned: give its checksum as {_CHECKSUM_FORM}",
                 without_login(request.source),
             )
@@ -70,7 +68,7 @@ def wanted_digest(request: ReleaseRequest) -> str:
     kind, colon, digest = request.checksum.strip().rpartition(":")
     digest = digest.lower()
     if (colon and kind != "sha256") or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-        raise refusal(f"the checksum {request.checksum!r} is not of the form {_CHECKSUM_FORM}")
+        raise release_error(f"the checksum {request.checksum!r} is not of the form {_CHECKSUM_FORM}")
     return digest
 
 
@@ -79,11 +77,15 @@ def local_path(request: ReleaseRequest) -> Path:
     path = Path(request.source).expanduser().absolute()
     if path.is_dir():
         if request.checksum:
-            raise refusal("a checksum is for an archive, and this is a directory: leave it out", str(path))
+            raise release_error(
+                "a checksum is for an archive, and this is a directory: leave it out", str(path)
+            )
     elif not path.is_file():
-        raise refusal("there is no such directory or archive", request.source)
+        raise release_error("there is no such directory or archive", request.source)
     elif not path.name.endswith(_ARCHIVES):
-        raise refusal(f"a release is a directory or an archive ({', '.join(_ARCHIVES)})", request.source)
+        raise release_error(
+            f"a release is a directory or an archive ({', '.join(_ARCHIVES)})", request.source
+        )
     return path
 
 
@@ -113,7 +115,7 @@ def open_source(request: ReleaseRequest, *, whole: bool = True) -> Iterator[Sour
             path = Path(folder, "archive")
             download(request.source, path)
         if digest and (actual := file_digest(path)) != digest:
-            raise refusal(f"its sha256 is {actual}, but {digest} is wanted", label)
+            raise release_error(f"its sha256 is {actual}, but {digest} is wanted", label)
         root = _unpack(path, Path(folder, "unpacked"), label, whole)
         yield Source(root, label, (root.name, archive_name(request)))
 
@@ -135,16 +137,16 @@ def file_digest(path: Path) -> str:
 def _unpack(archive: Path, folder: Path, label: str, whole: bool) -> Path:
     """Unpack an archive safely (PEP 706); answers with its one top folder, if it has one."""
     if not hasattr(tarfile, "data_filter"):
-        raise refusal(
+        raise release_error(
             "this Python can't unpack archives safely: take 3.11.4 or newer, or unpack it yourself", label
         )
     try:
         with tarfile.open(archive, "r:gz") as tar:
             tar.extractall(folder, None if whole else _telling(tar), filter="data")
     except tarfile.FilterError as error:
-        raise refusal(f"the archive is not safe to unpack: {error}", label) from error
+        raise release_error(f"the archive is not safe to unpack: {error}", label) from error
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        raise refusal(f"the archive can't be unpacked: {error}", label) from error
+        raise release_error(f"the archive can't be unpacked: {error}", label) from error
     entries = list(folder.iterdir()) if folder.is_dir() else []
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
 

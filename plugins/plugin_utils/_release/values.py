@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.errors import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
     ReleaseError,
-    refusal,
+    release_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.settings import read_text
+
+from .yaml_files import read_text
 
 GLOBAL = "global"
 _UNESCAPED_DOT = re.compile(r"(?<!\\)\.")
@@ -42,7 +43,7 @@ def parse_values_file(text: str, file: str) -> Values:
         return {}
     value = documents[0].value
     if len(documents) > 1 or not isinstance(value, dict):
-        raise refusal("a values file is one mapping with a key per component", file, documents[-1].line)
+        raise release_error("a values file is one mapping with a key per component", file, documents[-1].line)
     problems = [
         Problem(f"the key {key!r} is there twice", file, line) for key, line in documents[0].duplicates
     ]
@@ -68,23 +69,23 @@ def parse_override(override: str) -> Values:
     path, equals, text = override.partition("=")
     keys = [key.replace("\\.", ".") for key in _UNESCAPED_DOT.split(path.strip())]
     if not equals or len(keys) < 2 or not all(keys):
-        raise refusal(f"the override of {path!r} is not of the form component.key=value")
+        raise release_error(f"the override of {path!r} is not of the form component.key=value")
     if "[" in path:
-        raise refusal(f"the override of {path!r} names a list's item: write the list in a values file")
+        raise release_error(f"the override of {path!r} names a list's item: write the list in a values file")
     value: Any = _WORDS[text] if text in _WORDS else int(text) if _INTEGER.fullmatch(text) else text
     for key in reversed(keys[1:]):
         value = {key: value}
     return {keys[0]: value}
 
 
-def merged(layers: Iterable[Mapping[str, Any]]) -> Values:
+def merge_values(layers: Iterable[Mapping[str, Any]]) -> Values:
     """Mappings laid over each other as Helm does it: mappings are merged, all else is replaced."""
     result: Values = {}
     for layer in layers:
         for key, value in layer.items():
             before = result.get(key)
             if isinstance(value, dict):
-                result[key] = merged([before if isinstance(before, dict) else {}, value])
+                result[key] = merge_values([before if isinstance(before, dict) else {}, value])
             else:
                 result[key] = value
     return result
@@ -109,9 +110,9 @@ class UserValues:
 
     def for_component(self, name: str) -> Values:
         """What one component's chart gets: its own values, over those of ``global`` as its ``global``."""
-        whole = merged(layer.values for layer in self.layers)
+        whole = merge_values(layer.values for layer in self.layers)
         shared = {GLOBAL: whole[GLOBAL]} if whole.get(GLOBAL) else {}
-        return merged([shared, whole.get(name, {})])
+        return merge_values([shared, whole.get(name, {})])
 
     def problems(self, charts: Collection[str], others: Collection[str]) -> list[Problem]:
         """Values that can't take effect.

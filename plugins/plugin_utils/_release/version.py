@@ -8,17 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
-    ProgramFailed,
-    ProgramMissing,
-    run_program,
-)
+from .programs import ProgramFailed, ProgramMissing, run_program
 
 _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")
 _GIT_SECONDS = 20
 
 
-def parses(version: str) -> bool:
+def is_version(version: str) -> bool:
     """Whether it is a version that can be compared with others (PEP 440, as ``packaging`` reads it)."""
     from packaging.version import InvalidVersion, Version
 
@@ -34,7 +30,7 @@ def number_problem(number: float) -> str:
     return f'{number} is a number, and 2.10 is the same one as 2.1: put the version in quotes, like "2.10"'
 
 
-def same(one: str, other: str) -> bool:
+def are_same_version(one: str, other: str) -> bool:
     """Whether two versions are the same, as 2.9 and 2.9.0 are."""
     from packaging.version import Version
 

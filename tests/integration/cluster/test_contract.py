@@ -24,9 +24,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.identity import is_other_object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.immutable import is_immutable
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import (
+    is_immutable,
+    is_other_object,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
 

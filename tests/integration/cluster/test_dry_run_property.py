@@ -17,11 +17,15 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import AlreadyExists, ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+
+from tests.support.extent import examples
 
 pytestmark = pytest.mark.cluster
 
@@ -198,7 +202,7 @@ def definition() -> Object:
 @pytest.fixture(scope="module")
 def things(kubeconfig: str) -> Iterator[None]:
     """A kind of the tests' own."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
     cluster, crd = connect({"kubeconfig": kubeconfig}), definition()
     cluster.apply(crd)
@@ -312,7 +316,7 @@ def other_namespace(live_cluster: LiveCluster) -> Iterator[str]:
 
 # To make a failing example smaller takes minutes: that is for whoever looks at it.
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     phases=set(Phase) - {Phase.shrink, Phase.explain},
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -28,7 +27,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unconfigured,
     Untypeable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
 pytestmark = pytest.mark.cluster
 
@@ -68,7 +68,7 @@ def test_version_and_discovery(live_cluster: LiveCluster) -> None:
 
 
 def test_legacy_discovery_says_the_same(live_cluster: LiveCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import discovery
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import discovery
 
     aggregated = discovery.Discovery(live_cluster._fetch_discovery).refresh()
     monkeypatch.setattr(discovery, "ACCEPT", "application/json")

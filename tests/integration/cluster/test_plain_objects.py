@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.plain_objects import is_surely_valid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.plain_objects import (
+    is_surely_valid,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 

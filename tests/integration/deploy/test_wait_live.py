@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health import Health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.wait import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 
 pytestmark = pytest.mark.cluster
 
@@ -73,7 +73,7 @@ def waited(cluster: LiveCluster, answers: list[Object], seconds: float = LONG, *
 def told(cluster: LiveCluster, answer: Object, seconds: float = LONG) -> str:
     """What is told about an object that does not become healthy."""
     result = waited(cluster, [answer], seconds)
-    assert not result.healthy
+    assert not result.is_healthy
     before = cluster.requests.total()
     text = diagnose(cluster, result.unhealthy[0])
     assert cluster.requests.total() - before <= 4
@@ -105,12 +105,12 @@ def test_everything_becomes_healthy_for_two_requests_per_kind(
     # Once they are healthy, nobody needs to read them again.
     answers = [live_cluster.apply(o) for o in objects]
     before = live_cluster.requests.total()
-    assert waited(live_cluster, answers).healthy
+    assert waited(live_cluster, answers).is_healthy
     assert live_cluster.requests.total() == before
 
 
 def test_a_changed_deployment_is_not_taken_for_the_old_one(live_cluster: LiveCluster, namespace: str) -> None:
-    assert waited(live_cluster, [live_cluster.apply(workload("Deployment", "web", namespace))]).healthy
+    assert waited(live_cluster, [live_cluster.apply(workload("Deployment", "web", namespace))]).is_healthy
     changed = live_cluster.apply(workload("Deployment", "web", namespace, image="broken.invalid/x"))
     result = waited(live_cluster, [changed], seconds=2)
     assert result.ended == "deadline"
@@ -121,7 +121,7 @@ def test_many_waits_share_their_watches(live_cluster: LiveCluster, namespace: st
     watcher, before = Watcher(live_cluster), live_cluster.requests.total()
     with ThreadPoolExecutor(15) as pool:
         results = list(pool.map(lambda one: waited(live_cluster, [one], watcher=watcher), answers))
-    assert all(result.healthy for result in results)
+    assert all(result.is_healthy for result in results)
     assert live_cluster.requests.total() - before <= 2
 
 
@@ -149,7 +149,7 @@ def test_a_rollout_past_its_deadline_fails_at_once_and_is_explained(
 
     # The next try with what works must not fail for what the last one has left behind.
     repaired = live_cluster.apply(workload("Deployment", "web", namespace, progressDeadlineSeconds=20))
-    assert waited(live_cluster, [repaired]).healthy
+    assert waited(live_cluster, [repaired]).is_healthy
 
 
 def test_going_back_to_what_worked_is_not_failed_by_the_old_verdict(
@@ -157,7 +157,7 @@ def test_going_back_to_what_worked_is_not_failed_by_the_old_verdict(
 ) -> None:
     recreated = {"type": "Recreate"}
     works = workload("Deployment", "web", namespace, strategy=recreated, progressDeadlineSeconds=60)
-    assert waited(live_cluster, [live_cluster.apply(works)]).healthy
+    assert waited(live_cluster, [live_cluster.apply(works)]).is_healthy
 
     def ended(image: str) -> str:
         broken = workload(
@@ -167,7 +167,7 @@ def test_going_back_to_what_worked_is_not_failed_by_the_old_verdict(
 
     # Now and then the controller can't note that a rollout is new, and takes it for the complete one before.
     assert any(ended(f"broken.invalid/{name}") == "failed" for name in ("a", "b", "c"))
-    assert waited(live_cluster, [live_cluster.apply(works)]).healthy
+    assert waited(live_cluster, [live_cluster.apply(works)]).is_healthy
 
 
 def test_a_job_that_fails(live_cluster: LiveCluster, namespace: str) -> None:
@@ -202,7 +202,9 @@ def test_a_claim_without_a_provisioner(live_cluster: LiveCluster, namespace: str
 def test_a_quota_fails_after_a_while(
     live_cluster: LiveCluster, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.health_rules import workloads
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import (
+        workload_rules as workloads,
+    )
 
     monkeypatch.setattr(workloads, "REFUSED_PODS_FAIL_AFTER", 1.0)
     meta = {"name": "none", "namespace": namespace}
@@ -236,7 +238,7 @@ def test_a_finalizer_keeps_an_object_until_it_lets_go(live_cluster: LiveCluster,
 
     timer = threading.Timer(0.5, let_go)
     timer.start()
-    assert gone(LONG).healthy
+    assert gone(LONG).is_healthy
     timer.join()
     assert live_cluster.get("v1", "ConfigMap", "kept", namespace) is None
 
@@ -273,20 +275,20 @@ def established(cluster: LiveCluster, answers: list[Object]) -> WaitResult:
 def test_new_kinds_can_be_used_once_they_are_established(
     live_cluster: LiveCluster, namespace: str, crds: list[Object]
 ) -> None:
-    assert established(live_cluster, [live_cluster.apply(crd) for crd in crds]).healthy
+    assert established(live_cluster, [live_cluster.apply(crd) for crd in crds]).is_healthy
     for crd in crds:
         thing = {
             "apiVersion": f"{crd['spec']['group']}/v1",
             "kind": crd["spec"]["names"]["kind"],
             "metadata": {"name": "one", "namespace": namespace},
         }
-        assert waited(live_cluster, [live_cluster.apply(thing)]).healthy
+        assert waited(live_cluster, [live_cluster.apply(thing)]).is_healthy
 
 
 def test_taken_names_fail(live_cluster: LiveCluster, crds: list[Object]) -> None:
     first, second = crds[:2]
     second["spec"]["names"]["kind"] = first["spec"]["names"]["kind"]
-    assert established(live_cluster, [live_cluster.apply(first)]).healthy
+    assert established(live_cluster, [live_cluster.apply(first)]).is_healthy
     result = established(live_cluster, [live_cluster.apply(second)])
     assert result.ended == "failed"
     assert "already in use" in result.unhealthy[0].health.message

@@ -9,12 +9,12 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
     RealApiServer,
 )
 
-from tests.unit.migration_testing.real_ones import Places, ProofsOfTheRealOnes
+from tests.unit.plugin_utils._migration_testing.real_ones import Places, ProofsOfTheRealOnes
 
 
 @pytest.fixture(scope="module")

@@ -11,19 +11,24 @@ from typing import Any, TypeVar
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
+    check_migrations,
+    run_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MigrationOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import certificates
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import logging as logging_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
 
-from tests.unit.migrations.loki import CLAIM, claim, component, stateful_set, storage_class
-from tests.unit.migrations.support import Told, setting
-from tests.unit.migrations.test_certificates import OWNERSHIP, gateway_crd
+from tests.support.loki import CLAIM, claim, component, stateful_set, storage_class
+from tests.support.migrations import Told, setting
+from tests.unit.module_utils.migrations.test_certificates import OWNERSHIP, gateway_crd
 
 pytestmark = pytest.mark.cluster
 
@@ -92,9 +97,9 @@ class Loki:
     def stateful_set(self) -> Object | None:
         return self.cluster.get("apps/v1", "StatefulSet", "logging-loki", self.namespace)
 
-    def migrate(self, told: Told | None = None, **more: Any) -> Outcome:
+    def migrate(self, told: Told | None = None, **more: Any) -> MigrationOutcome:
         values = {"components": self.release, **more}
-        [outcome] = run([GrowLokiVolume], setting(self.cluster, told, **values))
+        [outcome] = run_migrations([GrowLokiVolume], setting(self.cluster, told, **values))
         return outcome
 
 
@@ -135,7 +140,7 @@ def test_the_claim_grows_the_pod_runs_on_and_the_component_brings_the_stateful_s
 
 def test_a_class_that_does_not_expand_blocks_and_everything_lives(loki: Loki) -> None:
     loki.seed(expands=False)
-    [result] = check([GrowLokiVolume], setting(loki.cluster, components=loki.release))
+    [result] = check_migrations([GrowLokiVolume], setting(loki.cluster, components=loki.release))
     assert (result.verdict, result.requests) == ("blocked", 2)
     assert f"StorageClass {loki.class_name}" in result.evidence
     assert loki.migrate().state == "blocked"
@@ -202,7 +207,7 @@ def test_a_rehearsal_writes_nothing(loki: Loki) -> None:
     loki.seed(expands=False)
     overlay = DryRunCluster(loki.cluster)
     variables = {"kyma_allow_storageclass_change": True}
-    [outcome] = run(
+    [outcome] = run_migrations(
         [GrowLokiVolume],
         setting(overlay, components=loki.release, variables=variables, rehearsal=True),
     )
@@ -235,9 +240,9 @@ def gateways(
     live_cluster.delete(crd["apiVersion"], crd["kind"], crd["metadata"]["name"])
 
 
-def adopted(migration: type[Migration], cluster: LiveCluster) -> Outcome:
+def adopted(migration: type[Migration], cluster: LiveCluster) -> MigrationOutcome:
     known = {"certificates": Component("certificates", "istio-system")}
-    [outcome] = run([migration], setting(cluster, components=known))
+    [outcome] = run_migrations([migration], setting(cluster, components=known))
     return outcome
 
 

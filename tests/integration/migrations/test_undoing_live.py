@@ -11,20 +11,26 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journal import JournalInMemory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.journaling import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalInMemory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
     JournalingCluster,
     Writer,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undo_report import UndoneObject
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.undoing import undo
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    UndoneObject,
+)
 
 from tests.integration.migrations.test_real_ones import Loki, eventually
-from tests.unit.migrations.loki import CLAIM, LABELS
+from tests.support.loki import CLAIM, LABELS
 
 pytestmark = pytest.mark.cluster
 
@@ -44,7 +50,7 @@ class Scene:
         self.by_hand = cluster.with_field_manager("somebody")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
-        return list(undo(self.live, self.journal.entries, force=force).objects)
+        return list(undo_writes(self.live, self.journal.entries, force=force).objects)
 
     def get(self, kind: str, name: str, api_version: str = "v1") -> Object | None:
         return self.live.get(api_version, kind, name, self.namespace)
@@ -129,7 +135,7 @@ def test_whatever_was_written_all_is_as_before(scene: Scene, name: str) -> None:
     before = [written(scene.get(kind, "a", version)) for kind, version in kinds.items()]
     write(scene.migrating, scene.namespace)
     assert [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] != before
-    rehearsed = undo(DryRunCluster(scene.live), scene.journal.entries)
+    rehearsed = undo_writes(DryRunCluster(scene.live), scene.journal.entries)
     done = scene.undo()
     assert [str(one) for one in done] == [str(one) for one in rehearsed.objects]
     assert all(one.complete for one in done), [str(one) for one in done]

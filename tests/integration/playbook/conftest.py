@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
-from tests.cluster.paths import BIN, ROOT
+from tests.cluster.paths import ROOT
+from tests.support.control_plane import control_plane
+from tests.support.needs import skip
 
 from .accounts import deployer_of
 from .audit import AuditLog
@@ -23,38 +23,13 @@ from .running import Playbook
 from .synthetic import SmallRelease
 
 
-def _skip(message: str) -> None:
-    if os.environ.get("CI") == "true":
-        pytest.fail(message)
-    pytest.skip(message)
-
-
 @pytest.fixture(scope="module")
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     """A new, empty cluster of plain processes, ended after the last test of the file."""
-    if not (BIN / "kube-apiserver").exists():
-        _skip("no programs for a cluster of our own (python -m tests.cluster build)")
     state = tmp_path_factory.mktemp("cluster")
-    _command(state, "up", "--provider", "processes")
-    try:
-        kubeconfig = state / "kubeconfig"
+    with control_plane(state) as kubeconfig:
         api = connect({"kubeconfig": str(kubeconfig)})
         yield OwnCluster(kubeconfig, AuditLog(state / "audit.log"), api)
-    finally:
-        _command(state, "down", "--provider", "processes")
-
-
-def _command(state: Path, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.cluster", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "KYMA_CLUSTER_DIR": str(state)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +43,7 @@ def kyma_releases() -> Path:
     """The folder with the real releases of Kyma; without them the test is skipped (but not in CI)."""
     folder = Path(os.environ.get("KYMA_TEST_DATA") or ROOT.parent / "shared" / "data") / "kyma-releases"
     if not folder.is_dir():
-        _skip(f"no real releases: there is no {folder} (KYMA_TEST_DATA)")
+        skip(f"no real releases: there is no {folder} (KYMA_TEST_DATA)")
     return folder
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import LAST_APPLIED
 
 from .manifests import Manifest
 

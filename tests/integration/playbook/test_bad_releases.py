@@ -23,7 +23,7 @@ from .audit import writes
 from .running import Playbook
 from .synthetic import SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 Sources = dict[str, dict[str, Any]]
 

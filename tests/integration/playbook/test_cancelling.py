@@ -23,7 +23,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 GRACE = 6

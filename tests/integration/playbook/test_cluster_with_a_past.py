@@ -20,7 +20,7 @@ from .manifests import manifests_of
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 Object = dict[str, Any]
 

@@ -23,7 +23,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 CUT_OFF = "ansible-playbook has ended in the middle of the run"

@@ -15,6 +15,8 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 
+pytestmark = pytest.mark.control_plane
+
 GROUP = "example.com"
 
 

@@ -13,7 +13,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment, mark_of, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PROGRESS_DEADLINE = 4
 

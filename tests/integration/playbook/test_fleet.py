@@ -15,7 +15,7 @@ from .audit import Request, writes
 from .own_cluster import OwnCluster
 from .synthetic import NAMESPACE, SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 NOWHERE = "https://127.0.0.1:1"
 LATER = "system:serviceaccount:ci:later"

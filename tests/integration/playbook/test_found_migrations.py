@@ -21,7 +21,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import SmallRelease, config_map, mark_of, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 HERE, THERE = "here", "there"
 COLLECTION = "acme.platform"

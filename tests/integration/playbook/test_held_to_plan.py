@@ -14,7 +14,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 VOLUME = ("v1", "ConfigMap", "volume", "default")
 GROWS = '''

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.policy import LAST_APPLIED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import GRANT_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import GRANT_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import LAST_APPLIED
 
 from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 ESCAPE = "\x1b[2J\x1b[31m"

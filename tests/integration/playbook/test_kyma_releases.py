@@ -24,7 +24,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .snapshot import Snapshot, differing_fields
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 OURS = ("lifecycle.kyma-project.io", "/kyma-lifecycle")
 """What the paths of the collection's own objects have in them."""

@@ -17,34 +17,34 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.lease import (
-    API_VERSION,
-    KIND,
-    NAME,
-    NAMESPACE,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
+    AcquiredLease,
+    Acquisition,
+    LeaseRequest,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
     Holder,
     Lease,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.leasing import (
-    Acquisition,
-    Claim,
-    Won,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tenure import read_lease
 
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE as SMALL
 from .synthetic import SmallRelease, config_map, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 RECORDS = "lifecycle.kyma-project.io/v1alpha1"
 PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "2"))
 """How many pairs of deployers start at the same moment."""
 ACCOUNT = "deployer"
-DEPLOYER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+DEPLOYER = f"system:serviceaccount:{LIFECYCLE_NAMESPACE}:{ACCOUNT}"
 SHORT = 8
 """Seconds that a lease lasts here."""
 SLOW = marking("Slow", "global", "pre", body="time.sleep(6)")
@@ -85,7 +85,7 @@ class Deployers:
 
     def leftovers(self) -> list[str]:
         """The Secrets of runs that are still there, and who has the lease."""
-        secrets = self.cluster.api.list("v1", "Secret", NAMESPACE).items
+        secrets = self.cluster.api.list("v1", "Secret", LIFECYCLE_NAMESPACE).items
         return [str(one["metadata"]["name"]) for one in secrets] + [self.lease().holder] * bool(
             self.lease().holder
         )
@@ -104,7 +104,7 @@ def deployers(
 @pytest.fixture
 def account(own_cluster: OwnCluster) -> Iterator[None]:
     """The ServiceAccount of the fence, which may do everything."""
-    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": LIFECYCLE_NAMESPACE}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
     binding = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -117,19 +117,19 @@ def account(own_cluster: OwnCluster) -> Iterator[None]:
     own_cluster.api.apply(binding)
     yield
     own_cluster.api.delete("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", binding["metadata"]["name"])
-    own_cluster.api.delete("v1", "ServiceAccount", ACCOUNT, NAMESPACE)
+    own_cluster.api.delete("v1", "ServiceAccount", ACCOUNT, LIFECYCLE_NAMESPACE)
 
 
 def make_account(cluster: OwnCluster) -> None:
-    cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    meta = {"name": ACCOUNT, "namespace": NAMESPACE}
+    cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIFECYCLE_NAMESPACE}})
+    meta = {"name": ACCOUNT, "namespace": LIFECYCLE_NAMESPACE}
     cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
 
 
 def test_without_a_service_account_a_run_says_that_its_fence_is_advisory(deployers: Deployers) -> None:
     wanted = deployers.renew()
     outcome = deployers.deploy(0).succeeded()
-    told = f"as there is no ServiceAccount {NAMESPACE}/{ACCOUNT}"
+    told = f"as there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT}"
     assert told in outcome.text
     assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
     assert deployers.runs()[-1]["spec"]["lease"]["note"] == told.removeprefix("as ")
@@ -138,7 +138,7 @@ def test_without_a_service_account_a_run_says_that_its_fence_is_advisory(deploye
 def test_what_finds_nothing_to_do_knows_of_no_lease(deployers: Deployers) -> None:
     before = deployers.lease()
     outcome = deployers.deploy(0).succeeded()
-    assert [str(one) for one in outcome.requests if NAMESPACE in one.uri or one.persists] == []
+    assert [str(one) for one in outcome.requests if LIFECYCLE_NAMESPACE in one.uri or one.persists] == []
     assert deployers.lease() == before
 
 
@@ -150,9 +150,12 @@ def test_a_run_writes_by_its_own_token_alone(deployers: Deployers) -> None:
     writes = [one for one in outcome.requests if one.persists and "kyma" in one.uri]
     others = {one.target for one in writes if one.user != DEPLOYER}
     run = deployers.runs()[-1]["metadata"]["name"]
-    secret, account = f"secrets {NAMESPACE}/run-{run}", f"serviceaccounts {NAMESPACE}/{ACCOUNT}"
-    lease = f"leases {NAMESPACE}/{NAME}"
-    assert others - {f"secrets {NAMESPACE}"} == {secret, account, lease}
+    secret, account = (
+        f"secrets {LIFECYCLE_NAMESPACE}/run-{run}",
+        f"serviceaccounts {LIFECYCLE_NAMESPACE}/{ACCOUNT}",
+    )
+    lease = f"leases {LIFECYCLE_NAMESPACE}/{LEASE_NAME}"
+    assert others - {f"secrets {LIFECYCLE_NAMESPACE}"} == {secret, account, lease}
     kinds = ("leases", "secrets", "serviceaccounts", "selfsubjectrulesreviews")
     spent = Counter(
         f"{one.verb} {one.target.partition(' ')[0]}"
@@ -176,9 +179,12 @@ def test_an_account_that_may_too_little_is_not_used(deployers: Deployers) -> Non
     make_account(deployers.cluster)
     wanted = deployers.renew()
     outcome = deployers.deploy(0).succeeded()
-    assert f"the ServiceAccount {NAMESPACE}/{ACCOUNT} lacks rights that this run needs: " in outcome.text
+    assert (
+        f"the ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT} lacks rights that this run needs: "
+        in outcome.text
+    )
     assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
-    deployers.cluster.api.delete("v1", "ServiceAccount", ACCOUNT, NAMESPACE)
+    deployers.cluster.api.delete("v1", "ServiceAccount", ACCOUNT, LIFECYCLE_NAMESPACE)
 
 
 @pytest.mark.parametrize("pair", range(PAIRS))
@@ -275,7 +281,9 @@ def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_says_who_has_it(depl
         if "running" in line and "global/slow" in line:
             epoch = deployers.lease().epoch
             spec = {"holderIdentity": bob.identity, "leaseTransitions": epoch + 1}
-            deployers.cluster.api.patch(API_VERSION, KIND, NAME, NAMESPACE, {"spec": spec})
+            deployers.cluster.api.patch(
+                LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, {"spec": spec}
+            )
 
     outcome = deployers.deploy(0, lease_seconds=SHORT, watch=meanwhile).failed()
     assert "b of bob@laptop (process 8)" in outcome.text
@@ -287,8 +295,8 @@ def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_says_who_has_it(depl
     assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
 
 
-def won(cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep) -> Won:
-    claim = Claim(holder, 2, 0, ACCOUNT, (Right("patch", "", "configmaps"),))
+def won(cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep) -> AcquiredLease:
+    claim = LeaseRequest(holder, 2, 0, ACCOUNT, (Right("patch", "", "configmaps"),))
     return Acquisition(cluster.api, claim, lambda *_told: None, lambda: False, sleep=sleep).acquire()
 
 
@@ -301,7 +309,7 @@ def test_the_server_refuses_whom_the_lease_was_taken_from_whatever_its_client_be
     alice = won(cluster, Holder("a", "alice@bastion", 7))
     alice.cluster.apply({**mark, "data": {"by": "alice"}})
     bob = won(cluster, Holder("b", "bob@laptop", 8))
-    with bob.tenure.renewed():
+    with bob.tenure.keep_renewed():
         bob.cluster.apply({**mark, "data": {"by": "bob"}}, force=True)
         alice.tenure._until = float("inf")
         with (

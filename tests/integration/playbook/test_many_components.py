@@ -14,7 +14,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 MANY = [f"part-{number:02}" for number in range(35)]
 LATEST = 2.0

@@ -9,9 +9,9 @@ import copy
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.definitions import DEFINITIONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.recorder import create_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.records import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import DEFINITIONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
 
 from tests.integration.migrations.test_real_ones import eventually
 
@@ -19,7 +19,7 @@ from .own_cluster import OwnCluster
 from .running import Playbook
 from .synthetic import SmallRelease, config_map, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 LACKING = {
     "Installation": ("status", "target"),

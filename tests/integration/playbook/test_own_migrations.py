@@ -13,7 +13,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, mark_of, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 # What fails or hangs in its rehearsal already would stop the plan: the first time it does neither.
 ONLY_FOR_REAL = """if Path("{flag}").exists(): {what}

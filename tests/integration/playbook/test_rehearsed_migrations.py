@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.live import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
 from .audit import WRITING_VERBS, writes
 from .own_cluster import OwnCluster
@@ -20,7 +20,7 @@ from .running import Outcome, Playbook
 from .snapshot import differing_fields
 from .synthetic import Object, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 KINDS = (
     ("v1", "Namespace"),

@@ -30,7 +30,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 RECORDS = ("Installation", "Inventory", "Run", "JournalEntry")
@@ -44,7 +44,7 @@ CANARIES = {
 NUMBER = 481516234220815
 """A value that its author forgot to put in quotes: servers quote such in their refusals."""
 IMMUTABLE = ("for-ever", "garbled")
-SECONDS_BETWEEN_LOOKS = 0.02
+POLL_SECONDS = 0.02
 FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 MOVES_TOKEN = """
@@ -123,7 +123,7 @@ class FolderWatch:
                 yield from (path for path in folder.rglob("*") if path.is_file())
 
     def _look(self) -> None:
-        while not self._over.wait(SECONDS_BETWEEN_LOOKS):
+        while not self._over.wait(POLL_SECONDS):
             try:
                 for path in self.files():
                     modes, content = (path.stat().st_mode, path.parent.stat().st_mode), path.read_bytes()

@@ -14,7 +14,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE, SmallRelease, config_map, mark_of, marking
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 ONLY_FOR_REAL = "if not ctx.rehearsal: {what}"
 CONFLICTS = '''

@@ -21,15 +21,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 
 from tests.cluster.paths import ROOT
 from tests.integration.migrations.test_real_ones import eventually
-from tests.unit.migrations.loki import CLAIM, claim, stateful_set, storage_class
-from tests.unit.migrations.test_certificates import OWNERSHIP, gateway_crd
+from tests.support.loki import CLAIM, claim, stateful_set, storage_class
+from tests.unit.module_utils.migrations.test_certificates import OWNERSHIP, gateway_crd
 
 from .audit import writes
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import SmallRelease, config_map
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 HOME = "kyma-system"
 CANARY = "canary-7c1e55"

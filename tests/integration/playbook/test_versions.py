@@ -16,7 +16,7 @@ from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.control_plane
 
 PROGRESS_DEADLINE = 4
 COLOUR = {"colour": "red"}

@@ -9,10 +9,14 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory import MemoryCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import check_migrations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    MigrationFolder,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
 from tests.benchmark import audit
 from tests.benchmark.bounds import bounds
@@ -32,7 +36,7 @@ from tests.benchmark.names import (
 from tests.benchmark.page import page, workloads
 from tests.benchmark.tables import report
 from tests.benchmark.trial import rounds_of
-from tests.unit.migrations.support import config_map, setting
+from tests.support.migrations import config_map, setting
 
 MB = 1_000_000
 
@@ -117,7 +121,7 @@ def test_these_migrations_are_sound_and_not_needed(tmp_path: Path) -> None:
     found = load_folders([MigrationFolder("yours", str(tmp_path))])
     assert found.problems == ()
     assert len(found.migrations) == 100
-    results = check(found.migrations, setting(MemoryCluster(config_map("new"))))
+    results = check_migrations(found.migrations, setting(MemoryCluster(config_map("new"))))
     assert {(one.verdict, one.requests) for one in results} == {("not_needed", 1)}
 
 

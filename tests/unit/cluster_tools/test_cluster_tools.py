@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.cluster import (
+    choice,
     command,
     daemon,
     golang,
@@ -24,7 +25,6 @@ from tests.cluster import (
     limitedruntime,
     ociarchive,
     paths,
-    theirs,
 )
 from tests.cluster.programs import ALWAYS, KUBERNETES
 from tests.cluster.state import State
@@ -138,11 +138,11 @@ def test_a_number_that_another_process_got_is_not_ours() -> None:
 
 def test_our_own_kubeconfig_is_not_the_users_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", str(paths.KUBECONFIG))
-    assert not theirs.is_meant()
+    assert not choice.is_users()
     monkeypatch.setenv("KUBECONFIG", "/somewhere/else")
-    assert theirs.is_meant()
+    assert choice.is_users()
     monkeypatch.delenv("KUBECONFIG")
-    assert not theirs.is_meant()
+    assert not choice.is_users()
 
 
 def _blob(digest: str) -> str:

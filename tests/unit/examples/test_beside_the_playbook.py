@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    MigrationFolder,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
     assert_migration,
     assert_not_needed,

@@ -8,8 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loading import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.registry import MigrationFolder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    MigrationFolder,
+)
 
 from tests.unit.examples.others_collection import EXAMPLE, collections_path, pytest_in
 

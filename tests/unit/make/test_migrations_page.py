@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from tests.make.migrations_page import OF_PEOPLE, PAGE, brought_up_to_date, own, problems
-from tests.unit.migrations.support import migration
+from tests.support.migrations import migration
 
 FRAME = "# Title\n\n<!-- generated: table -->\n<!-- end -->\n\nText.\n"
 

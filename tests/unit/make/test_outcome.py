@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.make import outcome, suites
-from tests.make.command import CommandError
+from tests.make import outcome, pytest_run
 from tests.make.outcome import Outcome
-from tests.make.report import Report
-from tests.make.steps import GROUPS, STEPS, Step
 
 JUNIT = """<testsuites>
 <testsuite tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}"/>
@@ -23,12 +20,12 @@ JUNIT = """<testsuites>
 def counted(tmp_path: Path, code: int, **numbers: int) -> Outcome:
     report = tmp_path / "report.xml"
     report.write_text(JUNIT.format(**{"failures": 0, "errors": 0, "skipped": 0, **numbers}))
-    return suites.counts(report, code)
+    return pytest_run.counts(report, code)
 
 
 @pytest.fixture(params=[False, True], ids=["at a desk", "in CI"])
 def in_ci(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    for module in (outcome, suites):
+    for module in (outcome, pytest_run):
         monkeypatch.setattr(module, "IN_CI", request.param)
     return bool(request.param)
 
@@ -51,25 +48,13 @@ def test_failures_and_errors_are_counted(tmp_path: Path) -> None:
 
 def test_an_end_without_a_failed_test_is_no_success(tmp_path: Path) -> None:
     assert counted(tmp_path, 2, tests=9).failed == 1
-    assert suites.counts(tmp_path / "none.xml", 4).failed == 1
+    assert pytest_run.counts(tmp_path / "none.xml", 4).failed == 1
 
 
-def test_a_report_goes_on_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    def broken() -> Outcome:
-        raise CommandError("no network")
-
-    report = Report(3)
-    report.run(Step("setup", "", broken))
-    report.run(Step("unit", "", outcome.passed, ("setup",)))
-    report.run(Step("style", "", outcome.passed))
-    report.close()
-    assert not report.good
-    printed = capsys.readouterr().out
-    assert "not tried, as setup failed" in printed
-    assert printed.splitlines()[-1] == "1 passed, 2 failed"
-
-
-def test_steps_come_after_what_they_need() -> None:
-    for names in GROUPS.values():
-        for place, name in enumerate(names):
-            assert set(STEPS[name].needs) <= set(names[:place])
+def test_an_outcome_survives_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "outcome.json"
+    assert outcome.read_outcome(file) is None
+    outcome.write_outcome(file, Outcome(3, 1, 2, "a note"))
+    assert outcome.read_outcome(file) == Outcome(3, 1, 2, "a note")
+    file.write_text("{")
+    assert outcome.read_outcome(file) is None

@@ -17,7 +17,7 @@ from ansible.template import Templar, trust_as_template
 from tests.cluster.paths import ROOT
 
 ROLES = sorted((ROOT / "roles").iterdir())
-TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.tasks"
+TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._tasks"
 
 
 def read(*path: str) -> Any:

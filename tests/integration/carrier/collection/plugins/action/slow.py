@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.background import BackgroundCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
 from ansible_collections.kyma_test.carried.plugins.module_utils.slow import DEFINITION
 
 

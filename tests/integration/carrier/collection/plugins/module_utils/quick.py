@@ -10,9 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    MIGRATION_SPEC,
+    RELEASE_SPEC,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.options import MIGRATION_SPEC, RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task, TaskDefinition
 
 
 def answer(task: Task) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import os
 import time
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.task import Task, TaskDefinition
 
 
 def work(task: Task) -> dict[str, Any]:

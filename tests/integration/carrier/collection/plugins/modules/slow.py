@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._task.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
 from ansible_collections.kyma_test.carried.plugins.module_utils.slow import DEFINITION
 
 

@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module's side of a task: options in, one call, result out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from ansible.module_utils.basic import AnsibleModule
+
+from .options import full_argument_spec
+from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
+from .shipped_materials import ShippedMaterials
+from .task import TaskDefinition
+from .task_call import call_task_function
+
+
+def run_module(definition: TaskDefinition) -> None:
+    """Be the module of ``definition``: validate the options, call its function, print the result, exit."""
+    module = AnsibleModule(
+        argument_spec=full_argument_spec(definition.argument_spec),
+        mutually_exclusive=definition.mutually_exclusive,
+        required_one_of=definition.required_one_of,
+        required_if=definition.required_if,
+        supports_check_mode=True,
+    )
+    progress_file = module.params["progress_file"]
+    # What a migration prints must not end up in the result, which is read from the standard output.
+    with redirect_stdout(sys.stderr):
+        result = call_task_function(
+            definition,
+            module.params,
+            materials=ShippedMaterials(module.params["workdir"]),
+            progress=ProgressFile(progress_file) if progress_file else no_progress,
+            cancelled=_cancelled(progress_file),
+            check_mode=module.check_mode,
+            diff=module._diff,
+        )
+    for warning in result.pop("warnings", ()):
+        module.warn(warning)
+    if result.get("failed"):
+        module.fail_json(**{"msg": "the task failed", **result})
+    module.exit_json(**{"changed": False, **result})
+
+
+def _cancelled(progress_file: str | None) -> Callable[[], bool]:
+    if not progress_file:
+        return lambda: False
+    return Path(progress_file + CANCEL_SUFFIX).exists

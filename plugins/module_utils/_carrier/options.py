@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options that several modules share, and what they mean as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+
+ArgumentSpec = dict[str, dict[str, Any]]
+
+RELEASE_SPEC: ArgumentSpec = {
+    "release": {"type": "str"},
+    "release_checksum": {"type": "str"},
+    "profile": {"type": "str"},
+    "values_files": {"type": "list", "elements": "path", "default": []},
+    "overrides": {"type": "list", "elements": "str", "default": []},
+    "release_version": {"type": "str"},
+    "component_list": {"type": "path"},
+    "helm_binary": {"type": "str", "default": "helm"},
+}
+"""Documented in the fragment ``kyma.lifecycle.release``."""
+
+RENDERING_OPTIONS = frozenset(RELEASE_SPEC) - {"profile"}
+"""Options that are of no use any more once the release is rendered; migrations may ask for the profile."""
+
+MIGRATION_SPEC: ArgumentSpec = {
+    "migration_paths": {"type": "list", "elements": "path", "default": []},
+    "migration_collections": {"type": "list", "elements": "str", "default": []},
+}
+"""Documented in the fragment ``kyma.lifecycle.migrations``."""
+
+CARRIER_SPEC: ArgumentSpec = {
+    "workdir": {"type": "path"},
+    "progress_file": {"type": "path"},
+    "asked_for": {"type": "dict"},
+}
+"""What an action plugin tells its module; documented in the fragment ``kyma.lifecycle.carrier``."""
+
+
+def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
+    """What the release options ask for; None where no release is named.
+
+    Args:
+        params: validated options, paths already found on the controller.
+    """
+    source = params.get("release")
+    if not source:
+        return None
+    return ReleaseRequest(
+        source=source,
+        checksum=params.get("release_checksum") or "",
+        profile=params.get("profile") or "",
+        values_files=tuple(params.get("values_files") or ()),
+        overrides=tuple(params.get("overrides") or ()),
+        version=params.get("release_version") or "",
+        component_list=params.get("component_list") or "",
+        helm_binary=params.get("helm_binary") or "helm",
+    )
+
+
+def full_argument_spec(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """A module's whole argument spec: its own options, the connection's, and what its carrier adds."""
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import (
+        CONNECTION_SPEC,
+    )
+
+    return {**CONNECTION_SPEC, **CARRIER_SPEC, **own}

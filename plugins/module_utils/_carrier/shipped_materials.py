@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a module got from the controller: files in a folder that its action plugin has filled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from .task import AvailableRelease, Materials
+
+RELEASE_BUNDLE = "release.bundle"
+CATALOG = "catalog.json"
+MIGRATIONS_ARCHIVE = "migrations.zip"
+
+
+class MissingMaterial(LifecycleError):
+    """What the task needs was not sent along."""
+
+
+class ShippedMaterials(Materials):
+    """Materials in a module's ``workdir``."""
+
+    def __init__(self, workdir: str | None, bundle: str = RELEASE_BUNDLE) -> None:
+        self._workdir = workdir
+        self._bundle = bundle
+
+    @property
+    def has_release(self) -> bool:
+        """See Materials."""
+        return bool(self._workdir) and Path(self._workdir or "", self._bundle).exists()
+
+    def fingerprint(self) -> str:
+        """See Materials."""
+        return self._release.digest
+
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
+        """See Materials; all of it was read on the controller."""
+        del skip
+        return self._release
+
+    def content(self, component: str) -> Sequence[Object]:
+        """See Materials."""
+        return self._release.content[component].objects
+
+    def available_releases(self) -> Sequence[AvailableRelease]:
+        """See Materials."""
+        if not self._workdir or not Path(self._workdir, CATALOG).exists():
+            return ()
+        import json
+
+        return [
+            AvailableRelease(
+                one["version"],
+                tuple(one["upgrades_from"]),
+                one["options"],
+                ShippedMaterials(self._workdir, one["bundle"]),
+            )
+            for one in json.loads(Path(self._workdir, CATALOG).read_text())
+        ]
+
+    def migrations(self) -> MigrationSet:
+        """See Materials."""
+        return self._migrations
+
+    @cached_property
+    def _release(self) -> Release:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
+
+        return read_bundle_file(self._path(self._bundle, "no release: set the option release"))
+
+    @cached_property
+    def _migrations(self) -> MigrationSet:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_archive
+
+        return load_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
+
+    def _path(self, name: str, missing: str) -> Path:
+        if not self._workdir:
+            raise MissingMaterial(f"the task was given {missing}")
+        path = Path(self._workdir) / name
+        if not path.exists():
+            raise MissingMaterial(f"the task was given {missing}")
+        return path

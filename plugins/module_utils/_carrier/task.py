@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one task of a playbook gets, whoever carries it: the module on a host, or the action plugin itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
+
+
+@dataclass(frozen=True)
+class AvailableRelease:
+    """A release that the user has beside the one that is wanted.
+
+    Attributes:
+        version: of the release.
+        upgrades_from: the versions that it may follow; empty means the previous minor.
+        options: those that name it in a task: ``release``, ``release_checksum``, ``release_version``.
+        materials: to read it.
+    """
+
+    version: str
+    upgrades_from: tuple[str, ...]
+    options: Mapping[str, str]
+    materials: Materials
+
+
+class Materials(ABC):
+    """What comes from the controller: the release and the migrations, each read only when asked for."""
+
+    @property
+    def has_release(self) -> bool:
+        """Whether a release was named at all."""
+        return True
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """The digest of the release as it would be rendered; cheap, as nothing is parsed for it."""
+
+    @abstractmethod
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
+        """The rendered release. Raises LifecycleError with file and line where it can't be read.
+
+        Args:
+            skip: source hashes of components that need not be read where they have not changed; with any,
+                the CRDs need not be read either.
+        """
+
+    @abstractmethod
+    def content(self, component: str) -> Sequence[Object]:
+        """The manifests of one component, read alone where that is cheaper than the whole release."""
+
+    def available_releases(self) -> Sequence[AvailableRelease]:
+        """Other releases that an upgrade may lead over; none where the user does not ask for that."""
+        return ()
+
+    @abstractmethod
+    def migrations(self) -> MigrationSet:
+        """The migrations of the collection, of the collections the user lists, and of the user's folders."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a task function may know and use.
+
+    Attributes:
+        params: the validated options.
+        cluster: the cluster that the connection options name.
+        materials: what the controller has or has sent along.
+        progress: where to tell what is going on.
+        cancelled: whether a person has asked to stop; what is in flight may finish.
+        tenure: the cluster's lease, where the task works under it.
+        check_mode: nothing may be written.
+        diff: the user wants to see what changes.
+    """
+
+    params: Mapping[str, Any]
+    cluster: Cluster
+    materials: Materials
+    progress: Progress
+    cancelled: Callable[[], bool]
+    check_mode: bool = False
+    diff: bool = False
+    tenure: LeaseHolding | None = None
+
+
+LEASE_SECONDS = 45
+"""How long a lease lasts: what an API server gives a write (34 seconds), and a renewal that was missed."""
+SERVICE_ACCOUNT = "deployer"
+"""By which a run writes, unless the user names another one: of our namespace, with the deployer's role."""
+
+Result = dict[str, Any]
+"""What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys"""
+
+TaskFunction = Callable[[Task], Result]
+
+
+@dataclass(frozen=True)
+class TaskDefinition:
+    """One module's behaviour: its options and its one call.
+
+    Attributes:
+        function: what it does.
+        argument_spec: its own options; the connection options are added by the carriers.
+        needs_release: whether the carrier has to provide a release.
+        needs_migrations: whether the carrier has to provide migrations.
+        mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
+    """
+
+    function: TaskFunction
+    argument_spec: Mapping[str, Mapping[str, Any]]
+    needs_release: bool = False
+    needs_migrations: bool = False
+    mutually_exclusive: Sequence[Sequence[str]] = ()
+    required_one_of: Sequence[Sequence[str]] = ()
+    required_if: Sequence[Sequence[Any]] = ()

@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one call that both carriers make, so that both answer alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+
+from .task import Materials, Result, Task, TaskDefinition
+
+OnWarning = Callable[[str, str], None]
+Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]
+
+
+def call_task_function(
+    definition: TaskDefinition,
+    params: Mapping[str, Any],
+    *,
+    materials: Materials,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+    check_mode: bool,
+    diff: bool,
+    connect: Connect | None = None,
+) -> Result:
+    """Call a task's function; a deliberate error becomes a failed result with its message.
+
+    What the API server warns of while it works is added to the result's warnings, each once.
+
+    Args:
+        definition: whose function to call.
+        params: validated options, those of the connection included.
+        materials, progress, cancelled, check_mode, diff: see :class:`~.task.Task`.
+        connect: makes a cluster of options and a place for warnings; by default the live one.
+    """
+    heard: dict[str, list[str]] = {}
+
+    def hear(action: str, warning: str) -> None:
+        heard.setdefault(warning, []).append(action)
+
+    try:
+        result = definition.function(
+            Task(
+                params=params,
+                cluster=(connect or _connect)(params, hear),
+                materials=materials,
+                progress=progress,
+                cancelled=cancelled,
+                check_mode=check_mode,
+                diff=diff,
+            )
+        )
+    except LifecycleError as error:
+        result = failed_result(str(error))
+    if heard:
+        result = {**result, "warnings": [*result.get("warnings", ()), *map(_warning, heard.items())]}
+    return result
+
+
+def _warning(heard: tuple[str, list[str]]) -> str:
+    """One warning of the API server, and what it was said about, which can be hundreds of objects."""
+    text, actions = heard
+    about = list(dict.fromkeys(actions))
+    more = f" and {len(about) - 1} more" if len(about) > 1 else ""
+    return f"the API server warns: {text} ({about[0]}{more})"
+
+
+def failed_result(message: str) -> Result:
+    """The result of a task that failed with a message for a person."""
+    return {"failed": True, "changed": False, "msg": message}
+
+
+def _connect(params: Mapping[str, Any], on_warning: OnWarning) -> Cluster:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+
+    return connect(params, on_warning=on_warning)

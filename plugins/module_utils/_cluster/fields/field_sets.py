@@ -1,0 +1,136 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sets of an object's fields, as ``managedFields`` keeps them (FieldsV1, KEP-555).
+
+A field is a path of FieldsV1 elements: ``f:<name>``, ``k:<keys as JSON>`` for an item of a keyed list, or
+``v:<value as JSON>`` for one of a set. A set of fields is a set of such paths.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .list_types import KEY_DEFAULTS, Names, Shapes, Whole
+
+Field = tuple[str, ...]
+Fields = frozenset[Field]
+
+ITEM = object()
+"""Stands for the value of a keyed list's item itself, beside those of its fields."""
+
+
+def as_json(value: object) -> str:
+    """The canonical form of FieldsV1 keys."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def item_key(item: Any, keys: tuple[str, ...]) -> str | None:
+    """The element that names an item of a keyed list, or None where the item has no such key."""
+    if not isinstance(item, Mapping):
+        return None
+    found = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys}
+    found = {key: value for key, value in found.items() if value is not None}
+    return "k:" + as_json(found) if found else None
+
+
+def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:
+    """Every field of a value and what it holds; maps and keyed lists are their fields, unless empty.
+
+    Items of one key in a keyed list, which plain writes may bring, count as one whole.
+    """
+    found: dict[Field, Any] = {}
+    _collect(value, (), (), shapes, found, [])
+    return found
+
+
+def duplicates_in(value: Any, shapes: Shapes) -> list[str]:
+    """Where keyed lists have two items of one key, in the server's words."""
+    found: list[str] = []
+    _collect(value, (), (), shapes, {}, found)
+    return found
+
+
+def _collect(
+    value: Any, field: Field, names: Names, shapes: Shapes, found: dict[Field, Any], duplicates: list[str]
+) -> None:
+    shape = shapes(names)
+    if isinstance(value, Mapping) and value and shape is not Whole.ATOMIC:
+        for name, child in value.items():
+            _collect(child, (*field, f"f:{name}"), (*names, name), shapes, found, duplicates)
+    elif isinstance(value, list) and value and isinstance(shape, tuple):
+        items: dict[str, list[Mapping[str, Any]]] = {}
+        for item in value:
+            if element := item_key(item, shape):
+                items.setdefault(element, []).append(item)
+        for element, same in items.items():
+            path = (*field, element)
+            if len(same) > 1:
+                duplicates.append(f"{as_text(field)}: duplicate entries for key {as_text((element,))}")
+                found[path] = same
+                continue
+            found[path] = ITEM
+            for name, child in same[0].items():
+                _collect(child, (*path, f"f:{name}"), (*names, name), shapes, found, duplicates)
+    elif isinstance(value, list) and value and shape is Whole.SET:
+        found.update({(*field, "v:" + as_json(item)): item for item in value})
+    elif field:
+        found[field] = value
+
+
+def with_parents(fields: Iterable[Field]) -> set[Field]:
+    """The fields and the named ones above them; items of lists are there only on their own account."""
+    return {
+        field[:length]
+        for field in fields
+        for length in range(1, len(field) + 1)
+        if length == len(field) or field[length - 1].startswith("f:")
+    }
+
+
+def by_depth(field: Field) -> tuple[tuple[bool, str], ...]:
+    """Sorts fields as the server lists them: at each level its own before what is further down."""
+    return tuple((depth < len(field), element) for depth, element in enumerate(field, 1))
+
+
+def to_fields_v1(fields: Iterable[Field]) -> dict[str, Any]:
+    """The fields as ``fieldsV1``."""
+    members = set(fields)
+    root: dict[str, Any] = {}
+    for field in sorted(members):
+        node = root
+        for depth, element in enumerate(field, 1):
+            child = node.setdefault(element, {})
+            if depth < len(field) and field[:depth] in members:
+                child["."] = {}
+            node = child
+    return root
+
+
+def from_fields_v1(node: Mapping[str, Any], above: Field = ()) -> Fields:
+    """The fields in a ``fieldsV1``."""
+    found: set[Field] = set()
+    for element, child in node.items():
+        if element == ".":
+            found.add(above)
+        elif not child:
+            found.add((*above, element))
+        else:
+            found |= from_fields_v1(child, (*above, element))
+    return frozenset(found)
+
+
+def as_text(field: Field) -> str:
+    """The field as the server's messages write it, e.g. ``.spec.containers[name="a"].image``."""
+    text = ""
+    for element in field:
+        mark, _colon, rest = element.partition(":")
+        if mark == "f":
+            text += f".{rest}"
+        elif mark == "k":
+            text += "[" + ",".join(f"{key}={as_json(value)}" for key, value in json.loads(rest).items()) + "]"
+        else:
+            text += f"[={rest}]"
+    return text

@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Logins that the ``kubernetes`` client knows how to do: OIDC, Google.
+
+Importing that client takes a quarter of a second, so it is done for these alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+
+from ..cluster import Authorization
+from ..errors import Unconfigured
+from .kubeconfig import Choice, Kubeconfig, static_login
+from .login import Login, missing_client
+
+
+def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:
+    """The login that a context means, with the token that a protocol gives.
+
+    Args:
+        config: the kubeconfig that the context is from.
+        choice: the context.
+        persist: whether a renewed token is written back to the kubeconfig.
+
+    Raises:
+        Unconfigured: the provider gives no token.
+    """
+    require_client()
+    return dataclasses.replace(
+        static_login(choice), authorization=provider_authorization(config, choice, persist=persist)
+    )
+
+
+def require_client() -> None:
+    """Say in a sentence that the client is missing, where it is."""
+    try:
+        import kubernetes.config  # unused here, but everything below needs it
+    except ImportError as error:
+        raise missing_client() from error
+    del kubernetes
+
+
+def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool) -> Authorization:
+    """The Authorization header by an ``auth-provider`` (oidc, gcp), as the client gets and renews it."""
+    from kubernetes.client import Configuration
+    from kubernetes.config import kube_config
+    from kubernetes.config.config_exception import ConfigException
+
+    settings = Configuration()
+    try:
+        if config.source is not None:
+            kube_config.load_kube_config_from_dict(
+                dict(config.source), context=choice.context, client_configuration=settings
+            )
+        else:
+            kube_config.load_kube_config(
+                kube_config.ENV_KUBECONFIG_PATH_SEPARATOR.join(config.paths),
+                context=choice.context,
+                client_configuration=settings,
+                persist_config=persist,
+            )
+    except ConfigException as error:
+        raise Unconfigured(f"{choice.origin}: {error}") from error
+    if not settings.api_key.get("BearerToken"):
+        name = choice.user.content["auth-provider"].get("name")
+        raise Unconfigured(f"{choice.origin}: the auth-provider {name} gives no token; log in anew")
+    lock = threading.Lock()
+
+    def authorization(_refused: str) -> str:
+        with lock:
+            if settings.refresh_api_key_hook is not None:
+                settings.refresh_api_key_hook(settings)
+            return str(settings.api_key["BearerToken"])
+
+    return authorization

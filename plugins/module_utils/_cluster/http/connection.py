@@ -1,0 +1,203 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The connection options, which are those of kubernetes.core, and the cluster that they name."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..cluster import FIELD_MANAGER
+from ..errors import Unconfigured
+from .kubeconfig import needs_plugin, needs_provider, read_kubeconfig, resolve_context, static_login
+from .live_cluster import LiveCluster
+from .login import Login, basic, bearer, bearer_from_file
+from .transport import OnWarning, Transport
+
+CONNECTION_SPEC: dict[str, dict[str, Any]] = {
+    "kubeconfig": {"type": "raw"},
+    "context": {},
+    "host": {},
+    "api_key": {"no_log": True},
+    "username": {},
+    "password": {"no_log": True},
+    "validate_certs": {"type": "bool", "aliases": ["verify_ssl"]},
+    "ca_cert": {"type": "path", "aliases": ["ssl_ca_cert"]},
+    "client_cert": {"type": "path", "aliases": ["cert_file"]},
+    "client_key": {"type": "path", "aliases": ["key_file"]},
+    "proxy": {"type": "str"},
+    "no_proxy": {"type": "str"},
+    "proxy_headers": {
+        "type": "dict",
+        "options": {
+            "proxy_basic_auth": {"type": "str", "no_log": True},
+            "basic_auth": {"type": "str", "no_log": True},
+            "user_agent": {"type": "str"},
+        },
+    },
+    "persist_config": {"type": "bool"},
+    "impersonate_user": {},
+    "impersonate_groups": {"type": "list", "elements": "str"},
+}
+"""The options that say which cluster and who we are, for an argument spec.
+
+Each can also come from the environment as ``K8S_AUTH_<OPTION>``, which :func:`connect` looks at.
+"""
+
+SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+FALSE_WORDS = ("0", "false", "no")
+
+
+def connect(
+    params: Mapping[str, Any], *, field_manager: str = FIELD_MANAGER, on_warning: OnWarning | None = None
+) -> LiveCluster:
+    """The cluster that connection options name; no request is made yet.
+
+    Args:
+        params: validated options of :data:`CONNECTION_SPEC`; others are ignored.
+        field_manager: by which name it writes.
+        on_warning: gets what the API server warns of.
+
+    Raises:
+        Unconfigured: the options, the environment and the kubeconfig name no usable way.
+    """
+    login = login_for(with_environment(params))
+    # Who works for a run that has begun has talked to this cluster before.
+    transport = Transport(login, on_warning=on_warning, patient=bool(params.get("run")))
+    return LiveCluster(transport, field_manager=field_manager)
+
+
+def with_environment(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The connection options, those that aren't set taken from the environment as kubernetes.core does."""
+    options: dict[str, Any] = {}
+    for name, spec in CONNECTION_SPEC.items():
+        value = params.get(name)
+        if value is None and name == "proxy_headers":
+            value = {
+                key: text
+                for key in spec["options"]
+                if (text := os.environ.get(f"K8S_AUTH_PROXY_HEADERS_{key.upper()}"))
+            }
+        elif value is None:
+            names = (name, *spec.get("aliases", ()))
+            text = next((v for n in names if (v := os.environ.get(f"K8S_AUTH_{n.upper()}"))), None)
+            value = text if text is None else from_text(text, spec.get("type", "str"))
+        options[name] = value
+    return options
+
+
+def from_text(text: str, kind: str) -> object:
+    """An option's value as an environment variable writes it."""
+    if kind == "bool":
+        return text.lower() not in FALSE_WORDS
+    if kind == "list":
+        return [part for part in text.split(",") if part]
+    return text
+
+
+def login_for(options: Mapping[str, Any]) -> Login:
+    """The login that options mean, in the order of kubernetes.core.
+
+    A host with credentials is enough. Else, a kubeconfig or a context that is named; else the service
+    account of the pod that we run in; else the default kubeconfig. Options win over what these say.
+    """
+    host = str(options.get("host") or "").rstrip("/")
+    if host and (
+        options.get("api_key")
+        or (options.get("username") and options.get("password"))
+        or (options.get("client_cert") and options.get("client_key"))
+    ):
+        login = Login(server=host, origin="the option host")
+    elif options.get("kubeconfig") or options.get("context"):
+        login = kubeconfig_login(options)
+    else:
+        login = service_account_login(SERVICE_ACCOUNT_FOLDER) or kubeconfig_login(options)
+    return with_options(login, options)
+
+
+def kubeconfig_login(options: Mapping[str, Any]) -> Login:
+    """The login of a kubeconfig's context."""
+    source = options.get("kubeconfig")
+    config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
+    choice = resolve_context(config, options.get("context"))
+    if needs_provider(choice):
+        from .client_login import client_login
+
+        return client_login(config, choice, persist=bool(options.get("persist_config")))
+    if needs_plugin(choice):
+        from .exec_credentials import plugin_login
+
+        return plugin_login(choice)
+    return static_login(choice)
+
+
+def service_account_login(folder: Path) -> Login | None:
+    """The login of the pod that we run in, or None where we run in none."""
+    host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
+    token, ca = folder / "token", folder / "ca.crt"
+    if not host or not port or not token.is_file() or not ca.is_file():
+        return None
+    return Login(
+        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        origin="the pod's service account",
+        authorization=bearer_from_file(str(token)),
+        ca_file=str(ca),
+    )
+
+
+def with_options(login: Login, options: Mapping[str, Any]) -> Login:
+    """A login, changed by the options that are set."""
+    changes: dict[str, Any] = {}
+    if options.get("host"):
+        changes["server"] = str(options["host"]).rstrip("/")
+    if options.get("api_key"):
+        changes["authorization"] = bearer(options["api_key"])
+    elif options.get("username") and options.get("password"):
+        changes["authorization"] = basic(options["username"], options["password"])
+    if options.get("validate_certs") is not None:
+        changes["verify"] = bool(options["validate_certs"])
+    if options.get("ca_cert"):
+        changes.update(ca_file=existing(options["ca_cert"], "ca_cert"), ca_data="")
+    if options.get("client_cert"):
+        changes.update(cert_file=existing(options["client_cert"], "client_cert"), cert_data="")
+    if options.get("client_key"):
+        changes.update(key_file=existing(options["client_key"], "client_key"), key_data="")
+    if options.get("impersonate_user"):
+        changes["impersonate_user"] = options["impersonate_user"]
+    if options.get("impersonate_groups"):
+        changes["impersonate_groups"] = tuple(options["impersonate_groups"])
+    login = dataclasses.replace(login, **changes)
+    if not login.server.startswith(("https://", "http://")):
+        raise Unconfigured(f"{login.origin}: {login.server!r} is no URL of an API server")
+    return with_proxy(login, options)
+
+
+def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
+    """A login with its proxy: the option's, else the kubeconfig's, else the environment's."""
+    proxy, no_proxy = options.get("proxy") or login.proxy, options.get("no_proxy")
+    if any(name.lower().endswith("_proxy") for name in os.environ):
+        from urllib.request import getproxies
+
+        found = getproxies()
+        proxy = proxy or found.get(login.server.partition(":")[0]) or found.get("all")
+        no_proxy = no_proxy or found.get("no")
+    headers: dict[str, str] = {}
+    if proxy and any((options.get("proxy_headers") or {}).values()):
+        from urllib3.util import make_headers
+
+        headers = make_headers(**options["proxy_headers"])
+    return dataclasses.replace(
+        login, proxy=str(proxy or ""), no_proxy=str(no_proxy or ""), proxy_headers=headers
+    )
+
+
+def existing(path: str, option: str) -> str:
+    """A path that an option names, if the file is there."""
+    whole = Path(path).expanduser()
+    if not whole.is_file():
+        raise Unconfigured(f"the file {whole} of the option {option} is not there")
+    return str(whole)

@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which kinds a server serves: fetched when first needed, shared by all threads, refreshed on a miss."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from ..cluster import Resource
+from ..errors import ApiError
+
+AGGREGATED = ",".join(
+    f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+    for version in ("v2", "v2beta1")
+)
+"""Aggregated discovery (KEP-3352): everything in two answers; a server without it sends the plain ones."""
+ACCEPT = AGGREGATED + ",application/json"
+SHORTEST_AGE = 0.03
+"""Seconds between two refreshes: a miss is asked for in loops, and a new CRD takes about a second."""
+
+Document = Mapping[str, Any]
+Fetch = Callable[[str, str], Document]
+"""Reads a path with an Accept header, and answers with the decoded document."""
+Table = dict[tuple[str, str], Resource]
+
+
+class Discovery:
+    """What one API server serves."""
+
+    def __init__(self, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetch = fetch
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._table: Table | None = None
+        self._fetched_at = 0.0
+        self._expected: dict[tuple[str, str], float] = {}
+
+    def expect(self, definition: Document, seconds: float) -> None:
+        """Take note of a CustomResourceDefinition that was written: for so long its kinds may come late."""
+        spec, until = definition["spec"], self._clock() + seconds
+        for version in spec.get("versions") or ():
+            if version.get("served"):
+                self._expected[f"{spec['group']}/{version['name']}", spec["names"]["kind"]] = until
+
+    def expect_nothing(self) -> None:
+        """Take note that a definition goes."""
+        self._expected.clear()
+
+    def expects(self, api_version: str, kind: str) -> bool:
+        """Whether a kind that is not served may be so in a moment."""
+        return self._clock() < self._expected.get((api_version, kind), 0.0)
+
+    def find(self, api_version: str, kind: str) -> Resource | None:
+        """The resource of a kind, or None where the server does not serve it."""
+        table = self._current()
+        found = table.get((api_version, kind))
+        if found is None:
+            found = self.refresh().get((api_version, kind))
+        return found
+
+    def refresh(self) -> Table:
+        """Ask the server again, unless somebody just did."""
+        with self._lock:
+            if self._table is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
+                return self._renewed()
+            return self._table
+
+    def _current(self) -> Table:
+        if self._table is not None:
+            return self._table
+        with self._lock:
+            # Who waited here for the first answer is content with it, however long the wait was.
+            return self._table if self._table is not None else self._renewed()
+
+    def _renewed(self) -> Table:
+        self._table = self._read()
+        self._fetched_at = self._clock()
+        return self._table
+
+    def _read(self) -> Table:
+        core, groups = map_in_threads(lambda path: self._fetch(path, ACCEPT), ("/api", "/apis"))
+        table: Table = {}
+        missing: list[str] = []
+        for document in (core, groups):
+            if document.get("kind") == "APIGroupDiscoveryList":
+                table.update(aggregated_table(document))
+            else:
+                missing.extend(group_versions(document))
+        for document in map_in_threads(self._group_version, missing):
+            table.update(group_version_table(document))
+        return table
+
+    def _group_version(self, api_version: str) -> Document:
+        path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        try:
+            return self._fetch(path, "application/json")
+        except ApiError:
+            # An extension API server that is down makes its own kinds unserved, and no others.
+            return {}
+
+
+def aggregated_table(document: Document) -> Table:
+    """The kinds in an APIGroupDiscoveryList; the first resource of a kind counts."""
+    table: Table = {}
+    for group in document.get("items") or ():
+        name = (group.get("metadata") or {}).get("name") or ""
+        for version in group.get("versions") or ():
+            api_version = f"{name}/{version['version']}" if name else version["version"]
+            for entry in version.get("resources") or ():
+                kind = (entry.get("responseKind") or {}).get("kind")
+                if kind:
+                    resource = Resource(
+                        api_version=api_version,
+                        kind=kind,
+                        plural=entry["resource"],
+                        namespaced=entry.get("scope") == "Namespaced",
+                    )
+                    table.setdefault((api_version, kind), resource)
+    return table
+
+
+def group_versions(document: Document) -> list[str]:
+    """The apiVersions in an APIVersions (``/api``) or an APIGroupList (``/apis``)."""
+    if document.get("kind") == "APIVersions":
+        return list(document.get("versions") or ())
+    return [
+        version["groupVersion"]
+        for group in document.get("groups") or ()
+        for version in group.get("versions") or ()
+    ]
+
+
+def group_version_table(document: Document) -> Table:
+    """The kinds in an APIResourceList, leaving out subresources."""
+    api_version = document.get("groupVersion") or ""
+    table: Table = {}
+    for entry in document.get("resources") or ():
+        if "/" not in entry["name"]:
+            resource = Resource(
+                api_version=api_version,
+                kind=entry["kind"],
+                plural=entry["name"],
+                namespaced=bool(entry.get("namespaced")),
+            )
+            table.setdefault((api_version, entry["kind"]), resource)
+    return table

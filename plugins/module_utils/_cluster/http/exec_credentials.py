@@ -1,0 +1,180 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Logins by a program that prints credentials (client.authentication.k8s.io, KEP-541).
+
+The ``kubernetes`` client can run such a program too, but gives it our terminal and waits for it for ever; so
+a program that asks for a password would hang a playbook without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import threading
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..errors import Unconfigured
+from .kubeconfig import Choice, static_login
+from .login import Login
+
+RENEW_BEFORE = timedelta(seconds=60)
+"""How long before its end a credential counts as run out."""
+
+PLUGIN_SECONDS = 60.0
+"""How long a credential plugin may take: it asks a server at most."""
+
+CLOSING_SECONDS = 1.0
+"""How long the pipes of a program that was ended may stay open."""
+
+
+def plugin_login(choice: Choice) -> Login:
+    """The login by a credential plugin, which is run at once.
+
+    Raises:
+        Unconfigured: the program fails, or takes too long.
+    """
+    plugin = Plugin(choice)
+    status = plugin.status()
+    login = dataclasses.replace(static_login(choice), authorization=plugin.authorization)
+    if not status.get("clientCertificateData"):
+        return login
+    return dataclasses.replace(
+        login,
+        cert_file="",
+        cert_data=str(status["clientCertificateData"]),
+        key_file="",
+        key_data=str(status["clientKeyData"]),
+    )
+
+
+class Plugin:
+    """A program that prints an ExecCredential, run again when what it gave has run out."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._definition: Mapping[str, Any] = choice.user.content["exec"]
+        self._what = f"{choice.origin}: the credential plugin {self._definition.get('command')}"
+        self._lock = threading.Lock()
+        self._status: Mapping[str, Any] | None = None
+
+    def authorization(self, refused: str) -> str:
+        """The Authorization header; empty where the program gives a certificate instead of a token."""
+        token = self.status(refused).get("token")
+        return f"Bearer {token}" if token else ""
+
+    def status(self, refused: str = "") -> Mapping[str, Any]:
+        """The ``status`` of the ExecCredential that is valid now."""
+        with self._lock:
+            status = self._status
+            if (
+                status is None
+                or has_run_out(status.get("expirationTimestamp"))
+                or refused == f"Bearer {status.get('token')}"
+            ):
+                status = self._status = self._run()
+            return status
+
+    def _run(self) -> Mapping[str, Any]:
+        definition, what = self._definition, self._what
+        missing = [key for key in ("command", "apiVersion") if not definition.get(key)]
+        if missing:
+            raise Unconfigured(f"{what} lacks {' and '.join(missing)} in the kubeconfig")
+        if definition.get("interactiveMode") == "Always":
+            raise Unconfigured(f"{what} wants a terminal (interactiveMode: Always), and a playbook has none")
+        exit_code, stdout, stderr = self._answer()
+        if exit_code:
+            raise Unconfigured(f"{what} failed: exit code {exit_code}: {stderr.strip() or 'no message'}")
+        try:
+            credential = json.loads(stdout)
+            api_version, status = credential["apiVersion"], credential["status"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise Unconfigured(f"{what} did not print an ExecCredential with a status") from error
+        if api_version != definition["apiVersion"]:
+            raise Unconfigured(
+                f"{what} speaks {api_version}, and the kubeconfig asks for {definition['apiVersion']}"
+            )
+        if not isinstance(status, dict) or not (
+            status.get("token") or (status.get("clientCertificateData") and status.get("clientKeyData"))
+        ):
+            raise Unconfigured(f"{what} gave neither a token nor a certificate with its key")
+        return status
+
+    def _answer(self) -> tuple[int, str, str]:
+        """Exit code, output and errors of the program."""
+        definition = self._definition
+        command = [str(part) for part in (definition["command"], *(definition.get("args") or ()))]
+        named = {str(one["name"]): str(one["value"]) for one in definition.get("env") or ()}
+        environment = {**os.environ, **named, "KUBERNETES_EXEC_INFO": json.dumps(self._asked())}
+        try:
+            return asyncio.run(_output(command, self._choice.user.folder or None, environment))
+        except FileNotFoundError as error:
+            hint = definition.get("installHint")
+            raise Unconfigured(f"{self._what} is not installed" + (f". {hint}" if hint else "")) from error
+        except TimeoutError as error:
+            # Its arguments may hold a secret.
+            raise Unconfigured(
+                f"{self._what} gave no answer within {PLUGIN_SECONDS:.0f} s and was ended; perhaps it"
+                " waits for somebody to log in: run it in a terminal, with the kubeconfig's arguments"
+            ) from error
+        except OSError as error:
+            raise Unconfigured(f"{self._what} failed: {error}") from error
+
+    def _asked(self) -> dict[str, Any]:
+        """The ExecCredential that the program is given."""
+        spec: dict[str, Any] = {"interactive": False}
+        if self._definition.get("provideClusterInfo"):
+            cluster = dict(self._choice.cluster.content)
+            for extension in cluster.get("extensions") or ():
+                if extension.get("name") == "client.authentication.k8s.io/exec":
+                    cluster["config"] = extension.get("extension")
+            spec["cluster"] = cluster
+        return {"apiVersion": self._definition["apiVersion"], "kind": "ExecCredential", "spec": spec}
+
+
+async def _output(
+    command: Sequence[str], folder: str | None, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Exit code, output and errors of a program; one that takes too long is ended, with all it has started.
+
+    Raises:
+        TimeoutError: it takes longer than :data:`PLUGIN_SECONDS`.
+        OSError: it can't be started.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE,
+        cwd=folder,
+        env=environment,
+        # A session of its own has no terminal to ask on, and can be ended as a whole.
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = await asyncio.wait_for(process.communicate(), PLUGIN_SECONDS)
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.communicate(), CLOSING_SECONDS)
+        raise
+    return process.returncode or 0, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
+
+
+def has_run_out(expiration: object) -> bool:
+    """Whether a credential with this RFC 3339 expiration, if any, should be renewed."""
+    if not expiration:
+        return False
+    try:
+        end = datetime.fromisoformat(str(expiration))
+    except ValueError:
+        return False
+    return end - RENEW_BEFORE <= datetime.now(UTC)

@@ -1,0 +1,488 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The live form of the seam: a real API server over HTTP."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from ..cluster import FIELD_MANAGER, Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms, group_of
+from ..errors import ClusterError, Gone, KindNotServed, NotFound, Unreachable, api_error, may_have_acted
+from .discovery import Discovery
+from .transport import Transport
+
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+PAGE_ITEMS = 500
+METADATA_PAGE_ITEMS = 5000
+"""Metadata is small: one request per kind is worth more than a small answer."""
+SERVING_SECONDS = 30.0
+"""How long a kind that discovery names may answer 404, as after its definition's change: mostly a second."""
+SERVING_POLL_SECONDS = 0.1
+
+T = TypeVar("T")
+
+
+class LiveCluster(Cluster):
+    """A cluster over HTTP; all its forms share connections, discovery and counters."""
+
+    def __init__(
+        self, transport: Transport, *, discovery: Discovery | None = None, field_manager: str = FIELD_MANAGER
+    ) -> None:
+        self._transport = transport
+        self._discovery = discovery or Discovery(self._fetch_discovery)
+        self._field_manager = field_manager
+        self._writing = transport
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How many HTTP requests were made over this connection, by method."""
+        return self._transport.requests
+
+    def with_field_manager(self, name: str) -> LiveCluster:
+        other = copy.copy(self)
+        other._field_manager = name
+        return other
+
+    def with_write_terms(self, terms: WriteTerms) -> LiveCluster:
+        other = copy.copy(self)
+        other._writing = self._writing.with_terms(terms)
+        return other
+
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        owner = {"apiVersion": bound_to["apiVersion"], "kind": bound_to["kind"]}
+        owner |= {key: bound_to["metadata"][key] for key in ("name", "uid")}
+        answer = self._transport.request(
+            describe("get a token of", "ServiceAccount", service_account, namespace),
+            "POST",
+            f"/api/v1/namespaces/{quote(namespace)}/serviceaccounts/{quote(service_account)}/token",
+            body={
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenRequest",
+                "spec": {"boundObjectRef": owner, "expirationSeconds": seconds},
+            },
+            # Another token does no harm.
+            repeatable=True,
+        )
+        return str(answer.json()["status"]["token"])
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        return self._discovery.find(api_version, kind)
+
+    def server_version(self) -> str:
+        answer = self._transport.request("read the server's version", "GET", "/version")
+        return str(answer.json()["gitVersion"])
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        resource = self._awaited(api_version, kind)
+        if resource is None:
+            return None
+        action = describe("get", kind, name, namespace)
+
+        def ask(served: Resource) -> Object:
+            return self._transport.request(action, "GET", path_of(served, namespace, name)).json()
+
+        try:
+            return self._while_served(resource, ask)
+        except (NotFound, KindNotServed):
+            return None
+
+    def list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+        metadata_only: bool = False,
+    ) -> Page:
+        resource = self._awaited(api_version, kind)
+        if resource is None:
+            return Page([], "")
+        query = [("labelSelector", label_selector), ("fieldSelector", field_selector)]
+        limit = METADATA_PAGE_ITEMS if metadata_only else PAGE_ITEMS
+        try:
+            return self._while_served(
+                resource, lambda served: self._list(served, namespace, query, limit, metadata_only)
+            )
+        except KindNotServed:
+            return Page([], "")
+        except Gone:
+            # The continue token has run out between two pages: read all at once, which can't.
+            return self._list(self._served(api_version, kind), namespace, query, 0, metadata_only)
+
+    def _list(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        query: Sequence[tuple[str, str]],
+        limit: int,
+        metadata_only: bool,
+    ) -> Page:
+        action = describe("list", resource.kind, "", namespace)
+        path = collection_path(resource, namespace)
+        items: list[Object] = []
+        token = ""
+        while True:
+            answer = self._transport.request(
+                action,
+                "GET",
+                path,
+                query=[*query, ("limit", str(limit) if limit else ""), ("continue", token)],
+                accept=METADATA_ONLY if metadata_only else "application/json",
+            ).json()
+            items.extend(answer.get("items") or ())
+            meta = answer.get("metadata") or {}
+            token = meta.get("continue") or ""
+            if not token:
+                whole = [named(item, resource) for item in items]
+                return Page(whole, str(meta.get("resourceVersion") or ""))
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        resource, namespace, name = self._target(obj)
+        query = [
+            ("fieldManager", self._field_manager),
+            # Server-side apply refuses fields that it doesn't know, whatever this is. All that is left to
+            # warn of are keys that are there twice, for which the server would parse the body once more.
+            ("fieldValidation", "Ignore"),
+            ("force", "true" if force else ""),
+            ("dryRun", "All" if dry_run else ""),
+        ]
+        bound = bool(obj["metadata"].get("resourceVersion")) and not dry_run
+
+        def ask(served: Resource) -> Object:
+            return self._writing.request(
+                describe("apply", resource.kind, name, namespace),
+                "PATCH",
+                path_of(served, namespace, name),
+                query=query,
+                body=obj,
+                content_type="application/apply-patch+yaml",
+                # Applied twice it is the same, unless it holds for one version only.
+                repeatable=not bound,
+            ).json()
+
+        def request(served: Resource) -> Object:
+            return self._written(lambda: ask(served), obj) if bound else ask(served)
+
+        return self._noted(self._while_served(resource, request), dry_run)
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        resource, namespace, name = self._target(obj)
+        query = [
+            ("fieldManager", self._field_manager),
+            ("fieldValidation", "Warn"),
+            ("dryRun", "All" if dry_run else ""),
+        ]
+
+        def ask(served: Resource) -> Object:
+            return self._writing.request(
+                describe("create", resource.kind, name, namespace),
+                "POST",
+                collection_path(served, namespace, required=True),
+                query=query,
+                body=obj,
+                repeatable=dry_run,
+            ).json()
+
+        def request(served: Resource) -> Object:
+            # What the server names can't be found again.
+            return ask(served) if dry_run or not name else self._written(lambda: ask(served), obj)
+
+        return self._noted(self._while_served(resource, request), dry_run)
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        resource = self._served(api_version, kind)
+        merge = isinstance(patch, Mapping)
+        query = [
+            ("fieldManager", self._field_manager),
+            ("fieldValidation", "Warn"),
+            ("dryRun", "All" if dry_run else ""),
+        ]
+
+        def ask(served: Resource) -> Object:
+            return self._writing.request(
+                describe("patch", kind, name, namespace),
+                "PATCH",
+                path_of(served, namespace, name, subresource),
+                query=query,
+                body=patch,
+                content_type="application/merge-patch+json" if merge else "application/json-patch+json",
+                repeatable=dry_run,
+            ).json()
+
+        def request(served: Resource) -> Object:
+            # What a JSON patch has made can't be told from what was there; nor is a scale the object itself.
+            if dry_run or not isinstance(patch, Mapping) or subresource not in ("", "status"):
+                return ask(served)
+            target = {"apiVersion": api_version, "kind": kind, "name": name, "namespace": namespace}
+            return self._written(lambda: ask(served), patch, target)
+
+        return self._noted(self._while_served(resource, request), dry_run)
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> bool:
+        resource = self._served(api_version, kind)
+        options: Object = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": propagation,
+        }
+        preconditions = {"uid": uid, "resourceVersion": resource_version}
+        if any(preconditions.values()):
+            options["preconditions"] = {key: value for key, value in preconditions.items() if value}
+        if dry_run:
+            options["dryRun"] = ["All"]
+
+        def ask(served: Resource) -> bool:
+            self._writing.request(
+                describe("delete", kind, name, namespace),
+                "DELETE",
+                path_of(served, namespace, name),
+                # Where there is a body the server obeys only that; the query is for who reads its audit log.
+                query=[("dryRun", "All" if dry_run else "")],
+                body=options,
+                repeatable=dry_run,
+            )
+            return True
+
+        def look() -> bool | None:
+            live = self.get(api_version, kind, name, namespace)
+            if live is None or live["metadata"].get("deletionTimestamp"):
+                return True
+            return True if uid and live["metadata"]["uid"] != uid else None
+
+        if kind == "CustomResourceDefinition":
+            self._discovery.expect_nothing()
+        try:
+            return self._while_served(resource, lambda served: self._settled(lambda: ask(served), look))
+        except (NotFound, KindNotServed):
+            return False
+
+    def watch(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        seconds: float,
+        field_selector: str = "",
+    ) -> Iterator[Event]:
+        end = time.monotonic() + seconds
+        resource = self.resource(api_version, kind)
+        while resource is None:
+            # Nothing of it can happen until it is served; coming back at once would make callers spin.
+            if time.monotonic() >= end:
+                return
+            time.sleep(min(0.5, max(0.0, end - time.monotonic())))
+            resource = self.resource(api_version, kind)
+        action = describe("watch", kind, "", namespace)
+        path = collection_path(resource, namespace)
+        failures = 0
+        while (left := end - time.monotonic()) > 0:
+            query = [
+                ("watch", "true"),
+                ("allowWatchBookmarks", "true"),
+                ("resourceVersion", resource_version),
+                ("fieldSelector", field_selector),
+                ("timeoutSeconds", str(math.ceil(left))),
+            ]
+            try:
+                with self._transport.stream(action, path, query=query, seconds=left) as lines:
+                    for line in lines:
+                        failures = 0
+                        event = json.loads(line)
+                        obj = event["object"]
+                        if event["type"] == "ERROR":
+                            raise api_error(action, int(obj.get("code") or 500), obj)
+                        resource_version = obj["metadata"]["resourceVersion"]
+                        if event["type"] != "BOOKMARK":
+                            yield Event(event["type"], obj)
+                        if time.monotonic() >= end:
+                            return
+            except Unreachable:
+                # A watch may break off at any time; it goes on from where it was, unless nobody is there.
+                failures += 1
+                if failures > 3:
+                    raise
+            if end - time.monotonic() > 0:
+                time.sleep(min(0.1 * 2**failures, max(0.0, end - time.monotonic())))
+
+    def logs(
+        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+    ) -> str:
+        answer = self._transport.request(
+            describe("read the log of", "Pod", name, namespace),
+            "GET",
+            f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}/log",
+            query=[
+                ("container", container or ""),
+                ("tailLines", "" if tail_lines is None else str(tail_lines)),
+            ],
+            accept="text/plain, */*",
+        )
+        return answer.data.decode("utf-8", "replace")
+
+    def exec(
+        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+    ) -> ExecResult:
+        from .remote_command import run_command
+
+        return run_command(
+            self._writing,
+            describe("run a command in", "Pod", name, namespace),
+            f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}/exec",
+            command,
+            container,
+        )
+
+    def _fetch_discovery(self, path: str, accept: str) -> dict[str, Any]:
+        return self._transport.request("read which kinds are served", "GET", path, accept=accept).json()
+
+    def _served(self, api_version: str, kind: str) -> Resource:
+        resource = self._awaited(api_version, kind)
+        if resource is None:
+            raise KindNotServed(api_version, kind)
+        return resource
+
+    def _awaited(self, api_version: str, kind: str) -> Resource | None:
+        """The resource of a kind; one that was defined just now is waited for, as is a server that starts."""
+        while (resource := self.resource(api_version, kind)) is None:
+            if not (self._discovery.expects(api_version, kind) or self._transport.is_starting):
+                return None
+            time.sleep(SERVING_POLL_SECONDS)
+        return resource
+
+    def _target(self, obj: Object) -> tuple[Resource, str | None, str]:
+        resource = self._served(obj["apiVersion"], obj["kind"])
+        return resource, obj["metadata"].get("namespace"), obj["metadata"].get("name") or ""
+
+    def _written(
+        self, ask: Callable[[], Object], wanted: Mapping[str, Any], target: Mapping[str, Any] | None = None
+    ) -> Object:
+        """Make a write of an object; one whose answer was lost is looked at before it is repeated.
+
+        Args:
+            ask: makes it.
+            wanted: its content.
+            target: what names the object, where the content doesn't.
+        """
+        named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
+
+        def look() -> Object | None:
+            from .lost_answers import find_written_object
+
+            live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
+            return find_written_object(live, wanted, self._field_manager)
+
+        return self._settled(ask, look)
+
+    def _settled(self, ask: Callable[[], T], look: Callable[[], T | None]) -> T:
+        try:
+            return ask()
+        except ClusterError as error:
+            if not may_have_acted(error):
+                raise
+            # Mostly not needed.
+            from .lost_answers import resolve_lost_write
+
+            return resolve_lost_write(ask, look, error, policy=self._transport.retry_policy)
+
+    def _noted(self, answer: Object, dry_run: bool) -> Object:
+        """The answer to a write; what it defines is waited for when it is asked for."""
+        if answer.get("kind") == "CustomResourceDefinition" and not dry_run:
+            self._discovery.expect(answer, SERVING_SECONDS)
+        return answer
+
+    def _while_served(self, resource: Resource, request: Callable[[Resource], T]) -> T:
+        """Make a request, again if its path isn't there although discovery names its kind.
+
+        Args:
+            resource: of the kind, as it was found.
+            request: makes it; given the resource as it is by then, as a definition may have been made anew
+                with another scope.
+
+        Raises:
+            KindNotServed: discovery doesn't name it any longer, or the path stays away.
+        """
+        end = time.monotonic() + SERVING_SECONDS
+        while True:
+            try:
+                return request(resource)
+            except NotFound as error:
+                if not is_missing_path(error):
+                    raise
+            self._discovery.refresh()
+            found = self._awaited(resource.api_version, resource.kind)
+            if found is None or time.monotonic() >= end:
+                raise KindNotServed(resource.api_version, resource.kind)
+            resource = found
+            time.sleep(SERVING_POLL_SECONDS)
+
+
+def is_missing_path(error: NotFound) -> bool:
+    """Whether a 404 is about the path of a kind, rather than about an object or its namespace."""
+    return not error.reason or error.api_message == "the server could not find the requested resource"
+
+
+def named(item: Object, resource: Resource) -> Object:
+    """An item of a list, with the apiVersion and kind that lists leave out."""
+    return {**item, "apiVersion": resource.api_version, "kind": resource.kind}
+
+
+def describe(verb: str, kind: str, name: str, namespace: str | None) -> str:
+    """What is being done, on which object, for errors."""
+    if not name:
+        return f"{verb} {kind}" + (f" in {namespace}" if namespace else "")
+    return f"{verb} {kind} {namespace}/{name}" if namespace else f"{verb} {kind} {name}"
+
+
+def collection_path(resource: Resource, namespace: str | None, *, required: bool = False) -> str:
+    """The path of a kind's objects, in one namespace or in all.
+
+    Raises:
+        ClusterError: a namespace is required, and not given.
+    """
+    prefix = f"/apis/{resource.api_version}" if group_of(resource.api_version) else "/api/v1"
+    if resource.namespaced and namespace:
+        return f"{prefix}/namespaces/{quote(namespace)}/{resource.plural}"
+    if resource.namespaced and required:
+        raise ClusterError(f"a {resource.kind} lives in a namespace, and none was given")
+    return f"{prefix}/{resource.plural}"
+
+
+def path_of(resource: Resource, namespace: str | None, name: str, subresource: str = "") -> str:
+    """The path of one object. A namespace that a cluster-scoped object names is left out."""
+    if not name:
+        raise ClusterError(f"a {resource.kind} without a name can't be addressed")
+    path = f"{collection_path(resource, namespace, required=True)}/{quote(name, safe=':')}"
+    return f"{path}/{subresource}" if subresource else path

@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a connection needs to know: where the API server is, whom to trust, and who we are."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..cluster import Authorization
+from ..errors import Unconfigured
+
+TOKEN_FILE_SECONDS = 60.0
+"""How long a token file's content is good for: the kubelet rotates projected tokens (KEP-1205)."""
+
+
+@dataclass(frozen=True)
+class Login:
+    """One way to one API server.
+
+    Attributes:
+        server: its URL, which may have a path, without a trailing slash.
+        origin: where this came from, for messages, e.g. ``context prod of /home/me/.kube/config``.
+        authorization: gives the Authorization header.
+        verify: whether the server's certificate is verified.
+        server_name: the name that the server's certificate must have, where it isn't the URL's host.
+        ca_file, ca_data: whom to trust, as a path or as PEM; by default, what the system trusts.
+        cert_file, cert_data: our certificate.
+        key_file, key_data: its key.
+        impersonate_user, impersonate_groups: as whom to act.
+        proxy: the URL of a proxy, or empty.
+        no_proxy: hosts that bypass the proxy, separated by commas.
+        proxy_headers: headers for the proxy.
+    """
+
+    server: str
+    origin: str = ""
+    authorization: Authorization = field(default=lambda _refused: "", repr=False)
+    verify: bool = True
+    server_name: str = ""
+    ca_file: str = ""
+    ca_data: str = field(default="", repr=False)
+    cert_file: str = ""
+    cert_data: str = field(default="", repr=False)
+    key_file: str = ""
+    key_data: str = field(default="", repr=False)
+    impersonate_user: str = ""
+    impersonate_groups: tuple[str, ...] = ()
+    proxy: str = ""
+    no_proxy: str = ""
+    proxy_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def missing_client() -> Unconfigured:
+    """The error of a Python without the ``kubernetes`` client, or one of the libraries it comes with."""
+    return Unconfigured(
+        f"the Python library kubernetes is missing in {sys.executable}: "
+        f"{sys.executable} -m pip install kubernetes"
+    )
+
+
+def bearer(token: str) -> Authorization:
+    """A token that never changes."""
+    return lambda _refused: f"Bearer {token}"
+
+
+def basic(username: str, password: str) -> Authorization:
+    """HTTP basic authentication, which API servers behind some proxies still take."""
+    import base64
+
+    credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
+    return lambda _refused: f"Basic {credentials}"
+
+
+def bearer_from_file(path: str) -> Authorization:
+    """A token in a file that somebody else rotates.
+
+    Raises:
+        Unconfigured: the file can't be read, or is empty.
+    """
+    lock = threading.Lock()
+    read_at = 0.0
+    token = ""
+
+    def authorization(refused: str) -> str:
+        nonlocal read_at, token
+        with lock:
+            old = time.monotonic() - read_at > TOKEN_FILE_SECONDS
+            if old or not token or refused == f"Bearer {token}":
+                try:
+                    token = Path(path).read_text(encoding="utf-8").strip()
+                except (OSError, UnicodeDecodeError) as error:
+                    raise Unconfigured(f"the token file {path} can't be read: {error}") from error
+                if not token:
+                    raise Unconfigured(f"the token file {path} is empty")
+                read_at = time.monotonic()
+            return f"Bearer {token}"
+
+    return authorization

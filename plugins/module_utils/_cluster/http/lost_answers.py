@@ -1,0 +1,128 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes whose answer was lost: they are looked at before they are repeated."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from ..cluster import Object
+from ..errors import ClusterError, may_have_acted
+from .retry import Loss, RetryPolicy
+
+T = TypeVar("T")
+
+BOOKKEEPING = frozenset({"resourceVersion", "managedFields", "generation"})
+"""Fields of metadata that a write may name as a precondition, and that the server changes with it."""
+
+IDENTITY = frozenset({"name", "namespace", "uid"})
+"""Fields of metadata that say which object a write is about."""
+
+
+def resolve_lost_write(
+    ask: Callable[[], T],
+    look: Callable[[], T | None],
+    lost: ClusterError,
+    *,
+    policy: RetryPolicy,
+    sleep: Callable[[float], None] = time.sleep,
+) -> T:
+    """What a write whose answer was lost has made, or the answer to its repetition.
+
+    Args:
+        ask: makes the write.
+        look: tells what the write has made, or None where it has not taken effect.
+        lost: what came instead of the first answer.
+        policy: for how long it is repeated.
+        sleep: waits so many seconds.
+
+    Raises:
+        ClusterError: the server refuses the write, and has not made it; or nothing is to be learnt of it.
+    """
+    started = time.monotonic()
+    attempt = 0
+    while True:
+        try:
+            found = look()
+        except ClusterError as error:
+            raise lost from error
+        if found is not None:
+            return found
+        attempt += 1
+        outcome = getattr(lost, "status", Loss.NO_ANSWER)
+        wait = policy.delay(outcome, attempt=attempt, elapsed=time.monotonic() - started, repeatable=True)
+        if wait is None:
+            raise lost
+        sleep(wait)
+        try:
+            return ask()
+        except ClusterError as error:
+            if not may_have_acted(error):
+                # It may say so because the lost one has arrived after all.
+                try:
+                    found = look()
+                except ClusterError as unknown:
+                    raise lost from unknown
+                if found is None:
+                    raise
+                return found
+            lost = error
+
+
+def contains_fields(live: Any, wanted: Any) -> bool:
+    """Whether an object has all that a write asked for; null means that a field is not there (RFC 7386).
+
+    What is empty may be left out: so does the server.
+    """
+    if isinstance(wanted, Mapping):
+        known = {} if live is None else live
+        return isinstance(known, Mapping) and all(
+            contains_fields(known.get(key), one) for key, one in wanted.items()
+        )
+    if isinstance(wanted, list):
+        known = [] if live is None else live
+        return (
+            isinstance(known, list)
+            and len(known) == len(wanted)
+            and all(contains_fields(one, other) for one, other in zip(known, wanted, strict=True))
+        )
+    return bool(live == wanted)
+
+
+def find_written_object(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Object | None:
+    """The live object, if a write of this manager has made of it what it asked for.
+
+    Args:
+        live: the object as it was read since, or None.
+        wanted: the write's content: an intent or a merge patch.
+        manager: by which name it was written.
+    """
+    if live is None:
+        return None
+    managers = {entry.get("manager") for entry in live["metadata"].get("managedFields") or ()}
+    # Of an object without any field there is none.
+    if managers and manager not in managers:
+        return None
+    asked = wanted.get("metadata") or {}
+    # Who asks for a change of one version is refused once there is another: to ask again does no harm.
+    if asked.get("resourceVersion") and asked["resourceVersion"] == live["metadata"].get("resourceVersion"):
+        return None
+    meta = {key: value for key, value in asked.items() if key not in BOOKKEEPING}
+    if set(wanted) <= {"apiVersion", "kind", "metadata"} and set(meta) <= IDENTITY:
+        return live if _holders(asked) == _holders(live["metadata"]) else None
+    content = {key: value for key, value in wanted.items() if key != "stringData"}
+    if texts := wanted.get("stringData"):
+        encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
+        content["data"] = {**(wanted.get("data") or {}), **encoded}
+    return live if contains_fields(live, {**content, "metadata": meta}) else None
+
+
+def _holders(meta: Mapping[str, Any]) -> list[str]:
+    """Who holds which fields, in any order, and whenever they have got them; ``[]`` where that isn't said."""
+    entries = ({**entry, "time": None} for entry in meta.get("managedFields") or ())
+    return sorted(json.dumps(entry, sort_keys=True) for entry in entries)

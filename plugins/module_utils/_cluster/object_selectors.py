@@ -1,0 +1,81 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Label and field selectors, decided on objects at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .cluster import Object
+from .errors import Invalid
+
+Matches = Callable[[Object], bool]
+
+REQUIREMENT = re.compile(
+    r"""\s*(?: (?P<absent>!)\s*(?P<no>[\w./-]+)
+             | (?P<key>[\w./-]+)\s*(?: (?P<op>==|=|!=)\s*(?P<value>[\w.-]*)
+                                     | \s(?P<set>in|notin)\s*\((?P<values>[^()]*)\) )? )\s*""",
+    re.VERBOSE,
+)
+
+
+def label_matcher(selector: str) -> Matches:
+    """Whether an object's labels match: ``a=b,c!=d,e in (f,g),h notin (i),j,!k``.
+
+    Raises:
+        Invalid: the selector can't be read.
+    """
+    checks: list[Callable[[Mapping[str, str]], bool]] = []
+    for part in _split(selector):
+        found = REQUIREMENT.fullmatch(part)
+        if found is None:
+            raise _unreadable(f"unable to parse requirement: {part!r}")
+        checks.append(_label_check(found))
+    return lambda obj: all(check(obj["metadata"].get("labels") or {}) for check in checks)
+
+
+def field_matcher(selector: str) -> Matches:
+    """Whether an object's fields match: ``metadata.name=a,status.phase!=Running``.
+
+    Raises:
+        Invalid: the selector can't be read.
+    """
+    checks = []
+    for part in filter(None, selector.split(",")):
+        path, operator, value = re.split(r"(!=|==|=)", part, maxsplit=1) if "=" in part else ("", "", "")
+        if not operator:
+            raise _unreadable(f"invalid selector: '{selector}'; can't understand '{part}'")
+        checks.append((path.strip().split("."), operator != "!=", value.strip()))
+    return lambda obj: all((_field(obj, path) == value) == wanted for path, wanted, value in checks)
+
+
+def _split(selector: str) -> list[str]:
+    parts = re.split(r",(?![^(]*\))", selector)
+    return [part for part in parts if part.strip()]
+
+
+def _label_check(found: re.Match[str]) -> Callable[[Mapping[str, str]], bool]:
+    key, operator = found["key"] or found["no"], found["op"] or found["set"]
+    if found["absent"]:
+        return lambda labels: key not in labels
+    if operator is None:
+        return lambda labels: key in labels
+    values = (
+        [value.strip() for value in (found["values"] or "").split(",")] if found["set"] else [found["value"]]
+    )
+    if operator in ("=", "==", "in"):
+        return lambda labels: key in labels and labels[key] in values
+    return lambda labels: labels.get(key) not in values
+
+
+def _field(obj: Any, path: list[str]) -> str:
+    for name in path:
+        obj = obj.get(name) if isinstance(obj, Mapping) else None
+    return "" if obj is None else str(obj)
+
+
+def _unreadable(message: str) -> Invalid:
+    return Invalid("list", status=400, reason="BadRequest", api_message=message)

@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removes unused versions from the definitions of one component."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
+    KnownObjects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    CRD,
+    WaitCallbacks,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
+    SECONDS_TO_LEARN,
+    Interrupted,
+    narrow_definition,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    wait_until_established,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    entries_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    current_entry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    NARROW,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    write_inventory,
+)
+
+from .component_run import ComponentContext
+from .desired_component import DesiredComponent
+
+
+def narrow_component(
+    place: ComponentContext, component: DesiredComponent, wide: Collection[str]
+) -> ComponentOutcome:
+    """End what a component has begun with its definitions, so that it is complete.
+
+    Args:
+        place: what working on components takes.
+        component: whose definitions they are.
+        wide: their names.
+    """
+    started = time.monotonic()
+    state, error = SUCCEEDED, ""
+
+    def until_served(crds: Sequence[Object]) -> None:
+        result = wait_until_established(
+            place.cluster, crds, deadline=time.monotonic() + place.timeout, cancelled=lambda: False
+        )
+        if not result.is_healthy:
+            names = ", ".join(str(ref_of(crd)) for crd in crds)
+            raise ClusterError(f"the API server does not serve {names} after {place.timeout:.0f} s")
+
+    try:
+        live: dict[Ref, Object] = {}
+        # As they are since this run has begun: it may have made them.
+        known = KnownObjects(entries_of(_inventory(place, component)), by_uid=True)
+        for crd in component.objects:
+            if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
+                done = narrow_definition(
+                    place.cluster,
+                    crd,
+                    place.policy,
+                    WaitCallbacks(until_served=until_served),
+                    learn=SECONDS_TO_LEARN,
+                    known=known,
+                    cancelled=place.out_of_grace,
+                    tell=lambda detail: place.progress(component.name, "narrowing", detail),
+                )
+                if done is not None:
+                    live[ref_of(crd)] = done.object
+        _complete(place, component, live)
+    except Interrupted as interrupted:
+        state, error = CANCELLED, str(interrupted)
+    except LifecycleError as failure:
+        state, error = FAILED, str(failure)
+    seconds = time.monotonic() - started
+    place.progress(component.name, state, error or f"definitions narrowed in {seconds:.1f} s")
+    return ComponentOutcome(
+        component.name,
+        state,
+        error=error,
+        seconds=seconds,
+        phases={NARROW: seconds},
+        objects=len(component.objects),
+        component_version=component.entry.version or "",
+    )
+
+
+def _complete(place: ComponentContext, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
+    inventory = _inventory(place, component)
+    entries = tuple(
+        current_entry(entry, live[entry.ref], (entry.ceded, entry.added)) if entry.ref in live else entry
+        for entry in inventory.entries
+    )
+    write_inventory(place.cluster, replace(inventory, entries=entries, digest=component.digest))
+
+
+def _inventory(place: ComponentContext, component: DesiredComponent) -> Inventory:
+    inventory = read_inventories(place.cluster, [component.name]).get(component.name)
+    if inventory is None:
+        raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")
+    return inventory

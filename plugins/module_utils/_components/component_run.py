@@ -1,0 +1,452 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One component through its run: migrations before, apply, wait until healthy, migrations after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Pages,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE_KIND,
+    Kind,
+    is_of_kind,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
+    AppliedObject,
+    KnownObjects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    CRD,
+    ApplyResult,
+    WaitCallbacks,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
+    objects_to_apply,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
+    CURRENT,
+    Health,
+    is_always_current,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import FAILED as BROKEN
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    WaitResult,
+    wait_until_established,
+    wait_until_gone,
+    wait_until_healthy,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.finished_job_entries import (
+    with_finished,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    refreshed_inventory,
+    refs_to_check,
+    remembered_by,
+    with_recreated,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_creators import (
+    with_namespace_creators,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
+    new_findings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+from .component_inventory import completed_inventory, intended_inventory
+from .desired_component import DesiredComponent
+
+Answer = TypeVar("Answer")
+
+
+class PhaseMigrations(Protocol):
+    """Runs the migrations of one component and phase."""
+
+    def __call__(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
+        """What came of each, as it stands in results: ``id``, ``state``, ``error``, ``fatal``, ..."""
+
+
+@dataclass(frozen=True)
+class ComponentContext:
+    """What working on components takes.
+
+    Attributes:
+        cluster: the live one.
+        policy: what the user allows.
+        migrate: runs the migrations of one component and phase.
+        progress: where to tell what is going on.
+        remind: takes what of a component is to be said again from now on; nothing where that is empty.
+        cancelled: whether a person has asked to stop.
+        out_of_grace: whether what was in flight then has had its time.
+        timeout: seconds a component may take to become healthy, where its entry says nothing else.
+        version: of the release.
+        fingerprint: of the release as it is rendered.
+        inventories: of what was deployed before, by component.
+        watcher: shared by all components that are waited for.
+        recorded: whether the cluster keeps our records, so that inventories can be written.
+        autoscaled: what autoscalers of the release and of the cluster target.
+        defined: the kinds that came with this run, so that no plan could ask the server about them.
+        namespaces: those of the release, which may have come with this run as well.
+        standing: of which components the plan has looked only at what has moved; None without a plan.
+        partial: of which upgraded components it has looked only at what differs from what was deployed.
+        applied: is told the name of each component that is applied, healthy or not yet.
+    """
+
+    cluster: Cluster
+    policy: Policy
+    migrate: PhaseMigrations
+    progress: Progress
+    remind: Callable[[str, str], None]
+    cancelled: Callable[[], bool]
+    out_of_grace: Callable[[], bool]
+    timeout: float
+    version: str
+    fingerprint: str
+    inventories: Mapping[str, Inventory]
+    watcher: Watcher
+    recorded: bool = True
+    autoscaled: frozenset[Target] = frozenset()
+    defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
+    namespaces: frozenset[str] = frozenset()
+    standing: frozenset[str] | None = None
+    partial: frozenset[str] = frozenset()
+    applied: Callable[[str], None] = lambda _name: None
+
+    def is_unchanged(self, component: DesiredComponent) -> bool:
+        """Whether a component goes on to consist of what was deployed, however it is rendered now."""
+        return component.is_unchanged and (self.standing is None or component.name in self.standing)
+
+
+class _Stopped(Exception):
+    """Ends the work on a component early, with its state and a sentence."""
+
+    def __init__(self, state: str, error: str) -> None:
+        super().__init__(error)
+        self.state = state
+
+
+class ComponentWork:
+    """The work on one component; every phase is measured, whatever its outcome."""
+
+    def __init__(self, place: ComponentContext, component: DesiredComponent) -> None:
+        self._place = place
+        self._component = component
+        self._phases: dict[str, float] = {}
+        self._migrations: list[Mapping[str, Any]] = []
+        self._warnings: list[str] = list(component.warnings)
+        self._applied = ApplyResult((), ())
+        self._known = remembered_by(component.name, place.inventories)
+        self._hanging: dict[Ref, str] = {}
+        self._objects = component.objects
+        self._left_alone: list[tuple[str, Ref]] = []
+        self._pages: Pages = {}
+        self._inventory: Inventory | None = None
+        self._answered: list[AppliedObject] = []
+        self._healthy: frozenset[Ref] = frozenset()
+        self._seen: Mapping[Ref, Object] = {}
+        self._watched = False
+
+    def run(self) -> ComponentOutcome:
+        """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
+        started = time.monotonic()
+        state, error = SUCCEEDED, ""
+        try:
+            self._measured("pre", lambda: self._migrate(Phase.PRE))
+            self._deadline = time.monotonic() + self._patience()
+            self._measured("apply", self._apply)
+            self._place.applied(self._component.name)
+            self._measured("wait", self._wait)
+            self._measured("post", lambda: self._migrate(Phase.POST))
+            self._complete()
+        except _Stopped as stopped:
+            state, error = stopped.state, str(stopped)
+        except LifecycleError as failure:
+            state, error = FAILED, str(failure)
+        if state != SUCCEEDED:
+            self._keep_begun()
+        seconds = time.monotonic() - started
+        self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s")
+        happened = [self._happened(one) for one in self._applied.applied]
+        return ComponentOutcome(
+            name=self._component.name,
+            state=state,
+            error=error,
+            seconds=seconds,
+            phases=self._phases,
+            created=happened.count("created"),
+            changed=happened.count("changed"),
+            replaced=happened.count("replaced"),
+            objects=len(self._component.refs),
+            migrations=tuple(self._migrations),
+            warnings=tuple(self._warnings),
+            wide=tuple(ref.name for ref in self._applied.wide),
+            component_version=self._component.entry.version or "",
+            findings=tuple(new_findings(self._applied.findings, self._known)),
+            watched=self._watched,
+        )
+
+    def _measured(self, phase: str, work: Callable[[], Answer]) -> Answer:
+        started = time.monotonic()
+        try:
+            return work()
+        finally:
+            self._phases[phase] = time.monotonic() - started
+
+    def _migrate(self, phase: Phase) -> None:
+        outcomes = self._place.migrate(self._component.name, phase)
+        self._migrations += outcomes
+        fatal = [
+            f"migration {one['id']}: {one['error'] or one['evidence']}"
+            for one in outcomes
+            if one["fatal"] and one["state"] != CANCELLED
+        ]
+        if fatal:
+            raise _Stopped(FAILED, "; ".join(fatal))
+        left = [one["id"] for one in outcomes if one["state"] == CANCELLED]
+        if left:
+            done = "nothing was applied" if phase == Phase.PRE else "all is applied and healthy"
+            raise _Stopped(CANCELLED, f"the run was cancelled; {done}, and not done: {', '.join(left)}")
+        if phase == Phase.PRE and self._place.cancelled():
+            raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
+
+    def _apply(self) -> None:
+        place, component = self._place, self._component
+        before = place.inventories.get(component.name)
+        stands = before is not None and place.is_unchanged(component)
+        in_part = stands or (component.name in place.partial and not component.is_unchanged)
+        if before and before.digest and in_part and not any(one["wrote"] for one in self._migrations):
+            self._leave_alone(before, stands)
+        place.progress(component.name, "applying", f"{len(self._objects)} objects")
+        self._rehearse()
+        intent = intended_inventory(
+            before, component.entry, self._objects if stands else component.objects, whole=not stands
+        )
+        if place.recorded:
+            intent = with_namespace_creators(place.cluster, intent, place.inventories.values())
+            write_inventory(place.cluster, intent)
+        self._inventory = intent
+        waits = WaitCallbacks(until_gone=self._until_gone, until_served=self._until_served)
+        self._applied = apply_objects(
+            place.cluster,
+            self._objects,
+            place.policy,
+            waits,
+            known=KnownObjects(self._known, place.autoscaled, by_uid=True),
+            cancelled=place.out_of_grace,
+            answered=self._answered.append,
+        )
+        self._keep_begun()
+        self._warnings += self._applied.warnings
+        if self._applied.refused:
+            raise _Stopped(
+                FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:MOST_REASONS])
+            )
+        if self._applied.untried:
+            raise _Stopped(
+                CANCELLED,
+                f"the run was cancelled, and its grace was used up: {len(self._applied.untried)} of"
+                f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
+            )
+
+    def _leave_alone(self, inventory: Inventory, stands: bool) -> None:
+        """Apply only what the plan has looked at.
+
+        Of what stands as it was deployed that is what has moved: all else may be rendered to other random
+        values. Of what is upgraded it is also what is to be another than it was.
+        """
+        component = self._component
+        live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
+        moved = refs_to_check(inventory, live, self._place.policy)
+        if not stands:
+            self._objects = objects_to_apply(self._place.cluster, inventory, component.objects, moved)
+        else:
+            self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
+        left = component.refs.intersection(live).difference(map(ref_of, self._objects))
+        self._left_alone = [
+            (entry.api_version, entry.ref)
+            for entry in inventory.entries
+            if entry.ref in left and not (entry.dropped or entry.finished)
+        ]
+
+    def _rehearse(self) -> None:
+        """Ask the server what the plan could not, before anything of the component is written."""
+        places = self._new_places()
+        if not (self._place.defined or places):
+            return
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
+            late_refusals,
+        )
+
+        refusals = late_refusals(self._place.cluster, self._objects, self._place.defined, places)
+        if refusals:
+            told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
+            raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
+
+    def _new_places(self) -> frozenset[str]:
+        """The namespaces that may have come with this run: the release's, where nothing of it was so far.
+
+        A namespace that the component itself brings is not there yet.
+        """
+        refs = self._component.refs
+        known = {ref.namespace for ref in self._known} | {
+            ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
+        }
+        return (self._place.namespaces & {ref.namespace for ref in refs}) - known
+
+    def _until_gone(self, deleted: Object) -> None:
+        place, ref = self._place, ref_of(deleted)
+        result = wait_until_gone(
+            place.cluster,
+            [deleted],
+            deadline=self._deadline,
+            cancelled=place.out_of_grace,
+            watcher=place.watcher,
+        )
+        if result.ended == "cancelled":
+            raise _Stopped(CANCELLED, f"the run was cancelled; {ref} is to be made anew, and is not gone yet")
+        if not result.is_healthy:
+            raise ClusterError(f"{ref} was to be made anew, and its deletion has not ended: {_told(result)}")
+
+    def _until_served(self, crds: Sequence[Object]) -> None:
+        result = wait_until_established(
+            self._place.cluster, crds, deadline=self._deadline, cancelled=self._place.out_of_grace
+        )
+        if result.ended == "cancelled":
+            raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_told(result)}")
+        if not result.is_healthy:
+            raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
+
+    def _wait(self) -> None:
+        # Definitions were waited for before the objects of their kinds were applied.
+        place = self._place
+        applied = [one for one in self._applied.applied if one.ref.kind != CRD]
+        left_alone = [one for one in self._left_alone if one[1].kind != CRD]
+        result = wait_until_healthy(
+            place.cluster,
+            [*((one.object["apiVersion"], one.ref) for one in applied), *left_alone],
+            deadline=self._deadline,
+            cancelled=place.out_of_grace,
+            on_change=self._tell,
+            objects=[one.object for one in applied],
+            pages=self._pages,
+            watcher=place.watcher,
+        )
+        self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
+        self._seen = result.seen
+        self._watched = result.watched and len(applied) == len(self._applied.applied)
+        if result.is_healthy:
+            return
+        if result.ended == "cancelled":
+            raise _Stopped(
+                CANCELLED, f"the run was cancelled; all is applied, and not healthy yet: {_told(result)}"
+            )
+        why = "" if result.ended == "failed" else f"not healthy after {self._patience():.0f} s: "
+        broken = [one for one in result.unhealthy if one.health.state == BROKEN] or result.unhealthy
+        reasons = [diagnose(place.cluster, one) for one in broken[:MOST_REASONS]]
+        trouble = [result.trouble] if result.trouble else []
+        raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
+
+    def _tell(self, ref: Ref, found: Health) -> None:
+        name = self._component.name
+        told = "it is ready" if found.state == CURRENT else found.message or found.reason
+        self._hanging.pop(ref, None)
+        if found.state != CURRENT:
+            self._hanging[ref] = f"{ref}: {told}"
+        self._place.progress(name, "waiting", f"{ref}: {told}")
+        self._place.remind(name, _listed(list(self._hanging.values())))
+
+    def _patience(self) -> float:
+        return self._component.entry.timeout or self._place.timeout
+
+    def _keep_begun(self) -> None:
+        """Note what a component that is not complete has made anew, and which of its Jobs have finished."""
+        if self._inventory is None:
+            return
+        made = with_recreated(self._inventory, {one.ref: one.object for one in self._answered})
+        healthy = [obj for obj in self._objects if ref_of(obj) in self._healthy]
+        self._keep(with_finished(made, healthy))
+
+    def _keep(self, inventory: Inventory) -> None:
+        """Write the inventory of a component that is not complete, where it has become another one."""
+        before, self._inventory = self._inventory, inventory
+        if self._place.recorded and inventory != before:
+            # Why it failed is told by what failed; and what succeeds is noted once more.
+            with suppress(ClusterError):
+                write_inventory(self._place.cluster, inventory)
+
+    def _complete(self) -> None:
+        """Note the component as deployed, with its objects as controllers have left them by now.
+
+        What was not waited for is noted as the server answered when it was applied.
+        """
+        if not self._place.recorded or self._inventory is None:
+            return
+        live = {one.ref: one.object for one in self._applied.applied}
+        inventory = completed_inventory(
+            self._inventory,
+            live,
+            version=self._place.version,
+            # It is not complete before its definitions are as the release has them: see narrowing.py.
+            digest="" if self._applied.wide else self._component.digest,
+            component_version=self._component.entry.version or "",
+            release=self._place.fingerprint,
+            source=self._component.source,
+            held=self._applied.foreign_fields,
+        )
+        inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)
+        write_inventory(self._place.cluster, with_finished(inventory, self._objects))
+
+    def _happened(self, answer: AppliedObject) -> str:
+        if answer.replaced:
+            return "replaced"
+        known, now = self._known.get(answer.ref), entry_of(answer.object)
+        if known is not None and (known.uid, known.own) == (now.uid, now.own):
+            return "nothing"
+        same = known is not None and known.uid == now.uid
+        return "created" if answer.created and not same else "changed"
+
+
+def _has_health(api_version: str, kind: str) -> bool:
+    """Whether objects of a kind are to be read for their health; definitions are waited for before."""
+    return kind != CRD and not is_always_current(api_version, kind)
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    more = len(sentences) - MOST_REASONS
+    return "; ".join([*sentences[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _told(result: WaitResult) -> str:
+    told = [f"{one.ref}: {one.health.message or one.health.reason}" for one in result.unhealthy]
+    return "; ".join(told[:MOST_REASONS]) or result.ended

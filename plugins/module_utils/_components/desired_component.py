@@ -1,0 +1,119 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one component consists of: its manifests, completed with namespace and labels."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    is_crd,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
+    Target,
+    is_scaled,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ComponentEntry,
+    Content,
+)
+
+Scope = Callable[[str, str], "bool | None"]
+"""Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
+
+
+@dataclass(frozen=True)
+class DesiredComponent:
+    """A component as it is to be: every object complete, in the order of the release.
+
+    Attributes:
+        entry: what the component list says of it.
+        objects: what to apply.
+        digest: sha256 over ``objects``, as hexadecimal digits.
+        refs: what names the objects.
+        hooks: Helm hooks that were left out.
+        warnings: what a person should know about the manifests.
+        source: sha256 over all that they are rendered from, or empty.
+        is_kept: it stands as it was deployed; its objects are read only if somebody looks at them.
+    """
+
+    entry: ComponentEntry
+    objects: Sequence[Object]
+    digest: str
+    refs: frozenset[Ref]
+    hooks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    source: str = ""
+    is_unchanged: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+
+def complete(
+    manifest: Object,
+    namespace: str,
+    namespaced: Scope,
+    scaled: Container[Target] = (),
+) -> Object:
+    """One manifest as it is sent to the server.
+
+    The namespace is the component's where the manifest leaves it out; ``stringData`` becomes ``data``; what
+    others own is left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of what an
+    autoscaler targets.
+    """
+    # What is left as it stands is shared with the manifest: neither is ever changed.
+    obj = {key: value for key, value in manifest.items() if key != "status"}
+    obj["metadata"] = {
+        key: value for key, value in manifest["metadata"].items() if key != "creationTimestamp"
+    }
+    meta = obj["metadata"]
+    scope = namespaced(obj["apiVersion"], obj["kind"])
+    if scope is True:
+        meta["namespace"] = meta.get("namespace") or namespace
+    elif scope is False:
+        meta.pop("namespace", None)
+    if obj["kind"] == "Secret":
+        _encode(obj)
+    if obj["kind"] == "ClusterRole" and obj.get("aggregationRule"):
+        obj.pop("rules", None)
+    if is_scaled(obj, scaled) and isinstance(obj.get("spec"), dict):
+        obj["spec"] = {key: value for key, value in obj["spec"].items() if key != "replicas"}
+    return obj
+
+
+def _encode(secret: Object) -> None:
+    """Make ``data`` of ``stringData``, as the server does; what isn't a mapping is the server's to refuse."""
+    text = secret.get("stringData")
+    if text is None:
+        secret.pop("stringData", None)
+    elif _is_text(text) and isinstance(secret.get("data") or {}, dict):
+        del secret["stringData"]
+        encoded = {
+            key: base64.b64encode(("" if value is None else str(value)).encode()).decode()
+            for key, value in text.items()
+        }
+        secret["data"] = {**(secret.get("data") or {}), **encoded}
+
+
+def _is_text(values: Any) -> bool:
+    """Whether these are texts by their names, or what people write for texts without quotes."""
+    return isinstance(values, dict) and not any(isinstance(one, dict | list) for one in values.values())
+
+
+def scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:
+    specs = (obj.get("spec") or {} for content in contents for obj in filter(is_crd, content.objects))
+    return {
+        (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")
+        == "Namespaced"
+        for spec in specs
+    }

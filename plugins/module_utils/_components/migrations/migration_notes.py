@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person should know of migrations that are needed: what can't be undone, what was undone: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+    last_undone,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from ..component_plan import MigrationPlan
+
+
+def with_irreversible(plan: MigrationPlan, migration: type[Migration]) -> MigrationPlan:
+    """The same, telling which of its writes can't be undone."""
+    why, kinds = migration.irreversible, migration.irreversible_kinds
+    lasting = [write.ref for write in plan.writes if why and (not kinds or write.ref.kind in kinds)]
+    if not lasting:
+        return plan
+    note = f"can't be undone: {', '.join(map(str, lasting))}: {why}"
+    writes = tuple(replace(write, lasting=write.ref in lasting) for write in plan.writes)
+    return replace(plan, writes=writes, notes=(*plan.notes, note))
+
+
+def with_undone(plans: Iterable[MigrationPlan], runs: Sequence[Object]) -> list[MigrationPlan]:
+    """The same, telling of those that are needed when and by whom they were undone.
+
+    Args:
+        plans: what is known of each migration.
+        runs: the records of all runs, the newest first.
+    """
+    return [_with_undone(plan, runs) if plan.verdict == "needed" else plan for plan in plans]
+
+
+def _with_undone(plan: MigrationPlan, runs: Sequence[Object]) -> MigrationPlan:
+    note = last_undone(runs, plan.id)
+    return replace(plan, notes=(*plan.notes, note)) if note else plan

@@ -1,0 +1,321 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The migrations of a deployment: what each gets to know, and running them for a plan or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
+    with_unplanned,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    CheckResult,
+    EngineSettings,
+    MigrationOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Component,
+    Migration,
+    Phase,
+)
+
+from ..component_plan import MigrationPlan
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+        Journal,
+    )
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+    from ..desired_component import DesiredComponent
+
+
+@dataclass
+class _Cancellation:
+    """A cancellation that a migration asks for, shared by all that may ask."""
+
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class MigrationRunner:
+    """The migrations that take part in a deployment, and all that they share.
+
+    Attributes:
+        migrations: without those that the user skips.
+        setting: what they share; its cluster is replaced by the one that is worked on.
+        cancellation: which of them have asked to end the whole deployment, and why.
+        problems: what the user asks for and can't be done, each in a sentence.
+    """
+
+    migrations: tuple[type[Migration], ...]
+    setting: EngineSettings
+    cancellation: _Cancellation = field(default_factory=_Cancellation)
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def from_task(cls, task: Task, found: MigrationSet) -> MigrationRunner:
+        """The migrations of a task."""
+        skipped = set(task.params["skip_migrations"])
+        cancellation = _Cancellation()
+        setting = EngineSettings(
+            cluster=task.cluster,
+            components={},
+            release="",
+            progress=task.progress,
+            profile=task.params.get("profile") or "",
+            variables=task.params["migration_variables"],
+            cancelled=lambda: task.cancelled() or bool(cancellation.reasons),
+            cancel=cancellation.reasons.append,
+            grace=task.params.get("grace", GRACE),
+        )
+        wanted = tuple(one for one in found.migrations if one.id() not in skipped)
+        return cls(wanted, setting, cancellation, tuple(_unknown(skipped, found)))
+
+    @classmethod
+    def usable(cls, task: Task) -> MigrationRunner:
+        """The migrations of a task that acts.
+
+        Raises:
+            LifecycleError: something is wrong with them, so that none of them may run.
+        """
+        found = task.materials.migrations()
+        migrating = cls.from_task(task, found)
+        problems = [*found.problems, *migrating.problems]
+        if problems:
+            raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
+        return migrating
+
+    def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
+        """The same, held to what the plan of a run has said of them; see :mod:`~.foretold`."""
+        spec = record.get("spec") or {}
+        foretold = spec.get("migrations") or {}
+        if "code" in spec:
+            # Older records don't tell what was not planned from what they did not keep.
+            foretold = with_unplanned(foretold, self.migrations)
+        return replace(self, setting=replace(self.setting, predicted=foretold))
+
+    def journaled(self, journal: Journal | None) -> MigrationRunner:
+        """The same, and what they write is kept, so that it can be undone."""
+        return replace(self, setting=replace(self.setting, journal=journal))
+
+    def with_intent_records(self, cluster: Cluster, record: Mapping[str, Any]) -> MigrationRunner:
+        """The same, and the record of their run says of each that it is at work before it writes anything."""
+        return replace(
+            self,
+            setting=replace(
+                self.setting,
+                record_intent=partial(
+                    _note_intent, cluster, record["metadata"]["name"], self.entry_count(record)
+                ),
+            ),
+        )
+
+    def leased(self, holding: LeaseHolding) -> MigrationRunner:
+        """The same, and the lease is had before any of them runs, which may take longer than they may."""
+        return replace(self, setting=replace(self.setting, record_intent=partial(_hold, holding)))
+
+    def entry_count(self, record: Mapping[str, Any]) -> int:
+        """How many components and migrations the record of a run may have to tell of."""
+        return len(record["spec"].get("components") or ()) + len(self.migrations)
+
+    def over(self, components: Mapping[str, DesiredComponent], release: Release) -> MigrationRunner:
+        """The same for a release and its components as they are to be."""
+        known = {
+            # What is not looked at they get as it stands in the release, as where nothing has changed.
+            name: Component(
+                name,
+                component.entry.namespace,
+                release.content[name].objects if component.is_unchanged else component.objects,
+                component.refs,
+            )
+            for name, component in components.items()
+            if name != FOUNDATION
+        }
+        setting = replace(self.setting, components=known, release=release.version, profile=release.profile)
+        return replace(self, setting=setting)
+
+    def over_deployed(
+        self,
+        installation: Installation,
+        inventories: Iterable[Inventory],
+        content: Callable[[str], Sequence[Object]],
+    ) -> MigrationRunner:
+        """The same for a release that is deployed as it is to be.
+
+        Args:
+            installation: which release it is.
+            inventories: what its components consist of.
+            content: reads a component's manifests; called only for those that a migration looks into.
+        """
+        known = {
+            inventory.component: Component(
+                inventory.component,
+                inventory.namespace,
+                LazyObjects(partial(content, inventory.component)),
+                inventory.refs,
+            )
+            for inventory in inventories
+            if inventory.component in installation.components and inventory.component != FOUNDATION
+        }
+        taking_part = tuple(
+            one for one in self.migrations if one.component in (GLOBAL, *installation.components)
+        )
+        setting = replace(
+            self.setting,
+            components=known,
+            release=installation.version,
+            profile=installation.profile,
+        )
+        return replace(self, migrations=taking_part, setting=setting)
+
+    def ordered_groups(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
+        """The migrations of one component and phase, each after those that must be done before it."""
+        waiting = self._of(component, phase)
+        turns: list[list[type[Migration]]] = []
+        while waiting:
+            left = {one.id() for one in waiting}
+            turns.append([one for one in waiting if left.isdisjoint(one.after)])
+            waiting = [one for one in waiting if not left.isdisjoint(one.after)]
+        return turns
+
+    def check_migrations(self, migrations: Sequence[type[Migration]], cluster: Cluster) -> list[CheckResult]:
+        """The verdicts of some migrations, asked side by side.
+
+        Args:
+            migrations: some of those that take part.
+            cluster: what they look at; one that shares reads where several may look at the same.
+        """
+        return engine.check_migrations(migrations, replace(self.setting, cluster=cluster, progress=_silent))
+
+    def migration(self, migration_id: str) -> type[Migration]:
+        """The migration of an id; one that takes part."""
+        return next(one for one in self.migrations if one.id() == migration_id)
+
+    def rehearse(self, overlay: Cluster, migration_id: str) -> str:
+        """Run one migration on an overlay; answers with what went wrong, or nothing."""
+        outcomes = self.run_migrations([self.migration(migration_id)], overlay)
+        return "; ".join(outcome["error"] for outcome in outcomes if outcome["fatal"])
+
+    def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
+        """Run the migrations of one component and phase; what came of each, as it stands in results."""
+        return self.run_migrations(self._of(component, phase))
+
+    def run_migrations(
+        self, migrations: Sequence[type[Migration]], overlay: Cluster | None = None
+    ) -> list[Mapping[str, Any]]:
+        """Run migrations of one component and phase; on an overlay they are only rehearsed."""
+        setting = self.setting
+        if overlay is not None:
+            # With nothing that is kept.
+            setting = replace(
+                setting,
+                cluster=overlay,
+                rehearsal=True,
+                progress=_silent,
+                journal=None,
+                record_intent=_forget_intent,
+            )
+        return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
+
+    def cancelled(self) -> bool:
+        """Whether a person or a migration has asked to stop."""
+        return self.setting.cancelled()
+
+    @property
+    def cancel_reasons(self) -> list[str]:
+        """Why migrations have cancelled the deployment, each naming the migration."""
+        return self.cancellation.reasons
+
+    def take_cancel_reasons(self) -> list[str]:
+        """The same, and nothing is cancelled any more: a rehearsal goes on, to learn of all that blocks."""
+        taken = list(self.cancellation.reasons)
+        self.cancellation.reasons.clear()
+        return taken
+
+    def _of(self, component: str, phase: Phase) -> list[type[Migration]]:
+        return [one for one in self.migrations if one.component == component and one.phase == phase]
+
+
+def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:
+    known = sorted(one.id() for one in found.migrations)
+    return [
+        f"{one} is to be skipped (skip_migrations), and there is no such migration;"
+        f" there are {', '.join(known) or 'none at all'}"
+        for one in sorted(skipped)
+        # What can't be loaded is told by itself, and its id is not known.
+        if one not in known and not found.problems
+    ]
+
+
+def migration_plan(result: CheckResult) -> MigrationPlan:
+    """A verdict as it stands in a plan."""
+    return MigrationPlan(
+        id=result.id,
+        component=result.component,
+        phase=result.phase,
+        verdict=result.verdict or "blocked",
+        evidence=result.evidence or result.error,
+        seconds=result.seconds,
+        slow=result.slow,
+        requests=result.requests,
+    )
+
+
+def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
+
+    update_run_status(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
+
+
+def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:
+    holding.require_lease()
+
+
+def _forget_intent(intent: MigrationOutcome) -> None:
+    """What is only rehearsed is not recorded."""
+
+
+def _silent(subject: str, state: str, detail: str = "") -> None:
+    """A plan says what it found at its end."""
+
+
+def chosen(
+    migrating: MigrationRunner, params: Mapping[str, Any], ids: tuple[str, ...]
+) -> list[type[Migration]]:
+    """The migrations that the options name, those before a component first.
+
+    Raises:
+        LifecycleError: there is none of a name.
+    """
+    known = [one.id() for one in migrating.migrations]
+    missing = [one for one in ids if one not in known]
+    if missing:
+        raise LifecycleError(
+            f"there is no migration {', '.join(missing)}; there are {', '.join(known) or 'none at all'}"
+        )
+    wanted = [
+        one
+        for one in migrating.migrations
+        if (not ids or one.id() in ids)
+        and params["component"] in (None, one.component)
+        and params["phase"] in (None, one.phase.value)
+    ]
+    return sorted(wanted, key=lambda one: one.phase != Phase.PRE)

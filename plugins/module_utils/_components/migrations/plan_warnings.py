@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan warns of in its migrations: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
+    overdue_migrations,
+    overdue_warning,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
+
+from ..component_plan import MigrationPlan
+
+
+def migration_warnings(
+    migrations: Sequence[type[Migration]],
+    verdicts: Sequence[MigrationPlan],
+    *,
+    files: Mapping[str, str],
+    components: Iterable[str],
+    release: str,
+) -> list[str]:
+    """Warnings for a person, each in a sentence.
+
+    Args:
+        migrations: those that take part.
+        verdicts: what their checks said.
+        files: where those stand that are not the collection's own, by id.
+        components: the names of those that the release and the cluster have.
+        release: the version that is deployed.
+    """
+    return [
+        *_strays(migrations, files, {*components, GLOBAL}),
+        *(overdue_warning(one, release) for one in overdue_migrations(migrations, release)),
+        *_expensive(verdicts),
+        *_left_undone(migrations, verdicts),
+    ]
+
+
+def _strays(
+    migrations: Sequence[type[Migration]], files: Mapping[str, str], known: Iterable[str]
+) -> Iterator[str]:
+    for one in migrations:
+        if one.id() in files and one.component not in known:
+            yield _stray(one, files[one.id()], known)
+
+
+def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(migration.component, sorted(known))
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))};"
+    return (
+        f"migration {migration.id()} ({file}) will not run: neither the release nor the cluster has a"
+        f" component {migration.component}; {meant} List the migration in skip_migrations if it may wait"
+    )
+
+
+def _left_undone(migrations: Sequence[type[Migration]], verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
+    """Those that can't do their work, and whose failure stops nothing."""
+    only_warn = {one.id() for one in migrations if one.on_failure == "warn"}
+    for one in verdicts:
+        if one.verdict == BLOCKED and one.id in only_warn:
+            yield f"migration {one.id} can't do its work, and the deployment goes on without: {one.evidence}"
+
+
+def _expensive(verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
+    for one in verdicts:
+        if one.requests > MOST_REQUESTS:
+            yield (
+                f"the check of migration {one.id} called the cluster {one.requests} times, and"
+                f" {MOST_REQUESTS} have to do, as every deployment pays for it: one list is better than many"
+                f" gets"
+            )

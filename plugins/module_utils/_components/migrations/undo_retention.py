@@ -1,0 +1,48 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What undoing spares: definitions and namespaces that a migration has made, and that others use by now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
+    ContainedObjects,
+)
+
+
+def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
+    """What tells of a live object what would go with it, in words; empty where nothing would.
+
+    Args:
+        cluster: live or an overlay.
+    """
+    inhabitants = _inhabitants(cluster)
+    return lambda live: inhabitants.describe_contents(entry_of(live))
+
+
+def sparing_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
+    """What looking for that takes, for whatever undoing these writes may delete.
+
+    Raises:
+        ClusterError: the server does not answer.
+    """
+    made = {entry.ref for entry in entries if entry.before is None}
+    inhabitants = _inhabitants(cluster)
+    return {right for ref in made for right in inhabitants.looking_rights(ref)}
+
+
+def _inhabitants(cluster: Cluster) -> ContainedObjects:
+    def forced(_ref: Ref) -> bool:
+        return False
+
+    return ContainedObjects(cluster, forced)

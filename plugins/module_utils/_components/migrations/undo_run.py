@@ -1,0 +1,325 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``migration`` with ``state=undone``: take back what migrations have written, by their journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
+    deployed_migrations,
+    task_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+    newest_first,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    FAILED,
+    UndoneObject,
+    UndoReport,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    DONE,
+    WARNED,
+    MigrationOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    read_journal,
+    with_secrets,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
+    records_rights,
+    undo_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    current_user,
+    timestamp,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    new_run_name,
+    read_run,
+    read_runs,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+    UndoneMigration,
+    noted_in,
+    record_undone,
+    runs_of,
+    undo_state,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from .phase_migrations import MigrationRunner
+from .undo_retention import inhabitants_told, sparing_rights
+
+
+def undo_migrations(task: Task) -> Result:
+    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
+    if task.params["phase"]:
+        raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+    if task.check_mode:
+        return _undone(task)
+    return run_with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
+
+
+def _writing_rights(task: Task) -> set[Right]:
+    """What the writes of undoing have to be allowed."""
+    journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
+    return write_rights(records_rights() | undo_rights(journal, task.cluster.resource))
+
+
+def _undone(task: Task) -> Result:
+    params = task.params
+    in_the_way = _in_the_way(task.cluster)
+    if in_the_way and not task.check_mode:
+        raise LifecycleError(in_the_way)
+    if params["run"]:
+        read_run(task.cluster, params["run"])
+    journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
+    still = [one for one in journal if not one.undone_at]
+    if still:
+        needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
+        if not params["force"]:
+            needed |= sparing_rights(task.cluster, still)
+        demand(task.cluster, needed, "undoing")
+    undoing = UndoRun(task, journal, force=params["force"])
+    overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
+    found = undoing.work(overlay) if overlay else ()
+    diff = (
+        [diff_of(change.before, change.after, status=change.status) for change in overlay.changes()]
+        if overlay
+        else []
+    )
+    if not task.check_mode:
+        found = undoing.work(None)
+    return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
+
+
+def _in_the_way(cluster: Cluster) -> str:
+    """Why nothing may be undone now; mostly empty."""
+    installation, now = read_installation(cluster), datetime.now(UTC)
+    if held := hold_problem(installation.hold, now):
+        return held
+    run = cluster.get(API_VERSION, "Run", installation.last_run) if installation.last_run else None
+    if run is None or not open_run_note(run, now):
+        return ""
+    spec = run["spec"]
+    return (
+        f"the run {installation.last_run}, begun by {spec.get('startedBy')} at {spec.get('startedAt')}, has"
+        " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if nobody works on"
+        " it any more"
+    )
+
+
+def _chosen(entries: Sequence[JournalEntry], params: Mapping[str, Any]) -> list[JournalEntry]:
+    ids, component = params["ids"] or (), params["component"]
+    return [
+        one
+        for one in entries
+        if (not ids or one.migration in ids)
+        and (component is None or one.migration.partition("/")[0] == component)
+    ]
+
+
+def _unknown(params: Mapping[str, Any], journal: Sequence[JournalEntry]) -> list[str]:
+    """What was asked for and the journal knows nothing of."""
+    known = {one.migration for one in journal}
+    return [one for one in params["ids"] or () if one not in known]
+
+
+class UndoRun:
+    """The work on what a journal tells.
+
+    Args:
+        task: whose work it is.
+        journal: what is to be undone, and what was undone before of the same.
+        force: overwrite what was changed since.
+        written: all that the cluster remembers of these migrations, where the journal is a part of that only.
+
+    Attributes:
+        ids: the migrations that the journal tells of, the newest first.
+        warnings: what a person should know.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        journal: Sequence[JournalEntry],
+        *,
+        force: bool,
+        written: Sequence[JournalEntry] = (),
+    ) -> None:
+        self._task = task
+        self._force = force
+        self._journal = journal
+        self._written = written or journal
+        self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
+        self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
+        self.warnings: list[str] = []
+        self._migrating = self._shipped() if journal else None
+
+    def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
+        """Undo what is not undone yet; on an overlay nothing is kept."""
+        cluster = overlay or self._task.cluster
+        at, by = timestamp(), current_user()
+        still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
+        tell = (lambda _one: None) if overlay else self._tell
+        report = undo_writes(
+            cluster,
+            still,
+            force=self._force,
+            tell=tell,
+            cancelled=self._task.cancelled,
+            inhabited=inhabitants_told(cluster),
+        )
+        own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
+        found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
+        if overlay is None:
+            news = [
+                one for one in found if one.changed or one.state != self.recorded_undo(one.id).get("state")
+            ]
+            record_undone(self._task.cluster, report, news, self._written, at, by)
+        return found
+
+    def recorded_undo(self, migration: str) -> Mapping[str, Any]:
+        """What the records say of undoing it before."""
+        return noted_in(self._runs, self._written, migration)
+
+    def _of(
+        self,
+        migration: str,
+        entries: Sequence[JournalEntry],
+        report: UndoReport,
+        outcome: MigrationOutcome | None,
+        at: str,
+        by: str,
+    ) -> UndoneMigration:
+        objects = report.of(migration).objects
+        before = self.recorded_undo(migration)
+        own_undo = outcome.state if outcome else str(before.get("ownUndo", ""))
+        error = outcome.error if outcome else ""
+        changed = any(one.changed for one in objects) or outcome is not None
+        state = undo_state(objects, error)
+        same = not changed and before and before.get("state") == state
+        return UndoneMigration(
+            migration,
+            runs_of(entries, migration) or runs_of(self._journal, migration)[:1],
+            state,
+            at=str(before["at"]) if same else at,
+            by=str(before["by"]) if same else by,
+            objects=objects,
+            own_undo=own_undo,
+            error=error,
+            changed=changed,
+        )
+
+    def _own_undo(self, overlay: Cluster | None) -> Sequence[MigrationOutcome]:
+        """Call what shipped migrations have to undo by themselves, unless that was done."""
+        if self._migrating is None:
+            return ()
+        classes = {one.id(): one for one in self._migrating.migrations}
+        wanted: list[type[Migration]] = [
+            classes[one]
+            for one in reversed(self.ids)
+            if one in classes
+            and classes[one].has_own_undo()
+            and self.recorded_undo(one).get("ownUndo") not in (DONE, WARNED)
+        ]
+        setting = self._migrating.setting
+        if overlay is not None:
+            setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
+        return engine.run_own_undo(wanted, setting)
+
+    def _shipped(self) -> MigrationRunner | None:
+        """The migrations that are there; without them the journal is enough."""
+        found = self._task.materials.migrations()
+        if found.problems:
+            told = "; ".join(found.problems)
+            self.warnings.append(
+                f"migrations can't be loaded, so none of them undoes anything itself: {told}"
+            )
+            return None
+        if not any(one.id() in self.ids and one.has_own_undo() for one in found.migrations):
+            return None
+        if self._task.materials.has_release:
+            return task_migrations(self._task, self._task.cluster)
+        return deployed_migrations(self._task)
+
+    def _tell(self, one: UndoneObject) -> None:
+        self._task.progress(", ".join(one.migrations), one.state, str(one))
+
+
+def _silent(subject: str, state: str, detail: str = "") -> None:
+    """A rehearsal tells what it found at its end."""
+
+
+def _result(
+    found: Sequence[UndoneMigration], undoing: UndoRun, diff: list[dict[str, str]], unknown: Sequence[str]
+) -> Result:
+    staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.complete]
+    failed = [one for one in found if one.state == FAILED]
+    result: Result = {
+        "changed": any(one.changed for one in found),
+        "undone": [one.as_result() for one in found],
+        "warnings": [
+            *undoing.warnings,
+            *dict.fromkeys(staying),
+            *(f"{one}: the journal has nothing of it, so there is nothing to undo" for one in unknown),
+        ],
+        "diff": diff,
+        "summary": _summary(found, undoing) or ["nothing to undo"],
+    }
+    result["msg"] = "\n".join(result["summary"])
+    if failed:
+        told = [f"{one.id}: {one.error}" for one in failed if one.error]
+        told += [f"{one.id}: {obj}" for one in failed for obj in one.objects if obj.state == FAILED]
+        result["failed"] = True
+        result["msg"] = "\n".join(
+            [
+                "not everything could be undone; put right what fails, and run this again:",
+                *dict.fromkeys(told),
+            ]
+        )
+    return result
+
+
+def _summary(found: Sequence[UndoneMigration], undoing: UndoRun) -> list[str]:
+    lines = []
+    for one in found:
+        before = undoing.recorded_undo(one.id)
+        if not one.changed and before:
+            lines.append(
+                f"{one.id}: {_how_far(one.state)} by {before.get('by')} on {before.get('at')} already"
+            )
+        else:
+            lines.append(f"{one.id}: {_how_far(one.state)}")
+        lines += [f"  {obj}" for obj in one.objects]
+    return lines
+
+
+def _how_far(state: str) -> str:
+    return {"undone": "undone", "partly": "undone in part"}.get(state, "not undone")

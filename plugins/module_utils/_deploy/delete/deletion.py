@@ -1,0 +1,481 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``component`` with ``state=absent``: delete components, or everything that was ever deployed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from itertools import chain
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
+    UNDOABLE,
+    leftover_told,
+    leftovers,
+    outside_of_components,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_retention import (
+    sparing_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    FAILED as UNDO_FAILED,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    without_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
+    ContainedObjects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    ROUNDS,
+    Removal,
+    RemovalInRounds,
+    Terms,
+    remove_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+    RemovalDecision,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import delete_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import (
+    lease_deletion_rights,
+    lease_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    removal_outcome,
+    removal_reporter,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    DEFINITIONS,
+    VIEWERS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    read_installation,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    delete_inventory,
+    read_inventories,
+    rewrite_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
+    records_deletion_rights,
+    records_rights,
+    undo_rights,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from .deletion_order import deletion_waves, objects_by_component
+from .deletion_run import DeletionRun, phase_of
+
+EVERYTHING = "*"
+"""The name that stands for all components, and for our own records after them."""
+# What else is told of among components has names that no component can have, as these have no spaces.
+RECORDS = "own records"
+"""What the deletion of our own records is called among components."""
+MIGRATIONS = "past migrations"
+"""What undoing migrations is called among components."""
+RESOURCES = "custom resources"
+"""What the deletion of other people's custom resources is called among components."""
+DELETING = "deleting"
+
+
+def delete_components(task: Task) -> Result:
+    """Delete components; in check mode on an overlay, of which nothing is kept."""
+    run = new_run_name()
+    if task.check_mode:
+        return _deleted(task, run)
+    result = run_with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
+    forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
+    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
+        delete_lease(task.cluster)
+    return result
+
+
+def _is_nothing_recorded(task: Task) -> bool:
+    return EVERYTHING in task.params["names"] and task.cluster.resource(API_VERSION, "Installation") is None
+
+
+def _rights(task: Task) -> set[Right]:
+    """What the writes of a deletion have to be allowed."""
+    cluster, names = task.cluster, task.params["names"]
+    found = records_rights() | records_deletion_rights()
+    for name, inventory in read_inventories(cluster).items():
+        for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
+            found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
+    if task.params["undo_migrations"]:
+        found |= undo_rights(read_journal(cluster), cluster.resource)
+    return write_rights(found)
+
+
+def _deleted(task: Task, run: str) -> Result:
+    overlay = DryRunCluster(task.cluster) if task.check_mode else None
+    with Reminder(task.progress) as progress:
+        deletion = _Deletion(task, run, overlay or task.cluster, progress)
+        outcomes = deletion.work()
+        not_ended = deletion.run.end(outcomes)
+    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    staying = [warning for outcome in outcomes for warning in outcome.warnings]
+    ended = deletion.run.as_result(outcomes)
+    table = render_durations(ended["durations"]) if ended["run"] else []
+    result: Result = {
+        **ended,
+        "changed": any(one.deleted or one.changed for one in outcomes) or deletion.has_forgotten,
+        "components": [outcome.as_result() for outcome in outcomes],
+        "migrations": [],
+        "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
+        "summary": [*_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
+    }
+    if overlay and task.diff:
+        result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
+    if failed:
+        told = [f"{one.name} {one.state}: {one.error}" for one in failed]
+        result["failed"] = True
+        result["msg"] = "\n".join([_what_next(deletion.run.cancelled_by), *told])
+    elif staying:
+        result["msg"] = "\n".join(["deleted, but for:", *staying])
+    return result
+
+
+def _what_next(cancelled_by: str) -> str:
+    if cancelled_by:
+        return f"not everything is deleted, as it was cancelled by {cancelled_by}; run it again to go on:"
+    return "not everything is deleted; put right what holds it and run the playbook again:"
+
+
+def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
+    count = sum(outcome.deleted for outcome in outcomes)
+    told = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
+    if not told:
+        return ["nothing to delete"]
+    width = max(len(outcome.name) for outcome in told)
+    title = (
+        f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
+    )
+    lines = [title]
+    for outcome in told:
+        end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
+        what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
+        lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")
+        lines += [f"              note: {warning}" for warning in outcome.warnings]
+    return lines
+
+
+def _told(outcome: ComponentOutcome) -> str:
+    return outcome.error or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
+
+
+class _Deletion:
+    """The deletion of components, wave after wave, and of our own records once nothing else is left.
+
+    Attributes:
+        run: its record.
+        held: why nothing may be deleted now, as a rehearsal has to tell; mostly empty.
+        has_forgotten: whether records were changed though no object was there any more.
+    """
+
+    def __init__(self, task: Task, run: str, cluster: Cluster, progress: Progress) -> None:
+        params = task.params
+        self._task = task
+        self._cluster = cluster
+        self._progress = progress
+        self._everything = EVERYTHING in params["names"]
+        self._inventories = read_inventories(cluster)
+        self._installation = read_installation(cluster)
+        self.held = hold_problem(self._installation.hold, datetime.now(UTC))
+        if self.held and not task.check_mode:
+            raise LifecycleError(self.held)
+        chosen = [
+            inventory
+            for name, inventory in self._inventories.items()
+            if self._everything or name in params["names"]
+        ]
+        order = self._order()
+        self._waves = deletion_waves(chosen, order)
+        names = [name for wave in self._waves for name in wave]
+        self.run = DeletionRun(replace(task, progress=progress), run, self._installation, names, order)
+        self._out_of_grace = Grace(self.run.cancellation, params["grace"])
+        self._objects = objects_by_component(self._waves, self._inventories)
+        self._inhabitants = ContainedObjects(cluster, lambda _ref: bool(params["force"]))
+        self._watcher = Watcher(cluster)
+        self._outcomes: dict[str, ComponentOutcome] = {}
+        self.has_forgotten = False
+        self._is_undoable = False
+
+    def work(self) -> list[ComponentOutcome]:
+        """Delete everything that may go, and tell of what may not."""
+        if self._waves:
+            # Not of an overlay: reviews are asked of the server alone.
+            demand(self._task.cluster, self._rights(), "deletion")
+        self._announce()
+        if self._task.params["undo_migrations"] and not self.run.cancellation():
+            self._undo_migrations()
+        if self._task.params["force"] and not self.run.cancellation():
+            self._delete_resources()
+        for wave in self._waves:
+            started = time.monotonic()
+            outcomes = self._delete({name: self._objects[name] for name in wave})
+            phase = phase_of(self._inventories[wave[0]])
+            self.run.note_phase(phase, outcomes, time.monotonic() - started)
+        all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
+        if all_gone and MIGRATIONS not in self._outcomes:
+            self._tell_of_migrations()
+        if self._everything and all_gone:
+            self._end()
+        return list(self._outcomes.values())
+
+    def _order(self) -> tuple[str, ...]:
+        """In which order the newest run had its components: also of a release that was never complete.
+
+        A run of components alone knows only of these, so the newest one of a whole release counts first.
+        """
+        last = self._installation.last_run
+        run = self._cluster.get(API_VERSION, "Run", last) if last else None
+        alone: Sequence[str] = ()
+        if run and run["spec"].get("alone"):
+            alone = run["spec"].get("allComponents") or ()
+            run = next((one for one in read_runs(self._cluster) if not one["spec"].get("alone")), None)
+        whole = (run or {}).get("spec", {}).get("allComponents") or ()
+        return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
+
+    def _rights(self) -> set[Right]:
+        """What the deletion takes, as far as that is known beforehand."""
+        found = records_rights() | lease_rights()
+        if self._everything:
+            found |= records_deletion_rights() | lease_deletion_rights()
+        for entry in chain.from_iterable(self._objects.values()):
+            found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
+            found |= self._inhabitants.rights(entry)
+        if self._task.params["undo_migrations"]:
+            found |= undo_rights(self._migrated, self._cluster.resource)
+            found |= sparing_rights(self._cluster, self._migrated)
+        return found
+
+    def _announce(self) -> None:
+        if self._waves:
+            objects = sum(len(entries) for entries in self._objects.values())
+            order = "; ".join(", ".join(wave) for wave in self._waves)
+            # Not by the reminder, as it isn't what hangs if something does.
+            self._task.progress("deletion", "starting", f"{objects} objects, in this order: {order}")
+
+    def _delete_resources(self) -> None:
+        """Other people's resources of our kinds: while what takes their finalizers off still runs."""
+        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD_KIND]
+        ours = {entry.ref for entries in self._objects.values() for entry in entries}
+        found: list[Object] = [
+            obj for some in map_in_threads(self._inhabitants.resources, definitions) for obj in some
+        ]
+        foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
+        if foreign:
+            self._delete({RESOURCES: foreign})
+
+    def _undo_migrations(self) -> None:
+        """Undo what migrations have changed outside of the components, as long as all of these are there."""
+        entries = self._migrated
+        if not entries or not any(one.state in UNDOABLE for one in leftovers(self._cluster, entries)):
+            self._tell_of_migrations()
+            return
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+            UndoRun,
+        )
+
+        started = time.monotonic()
+        self.run.begin()
+        undoing = UndoRun(self._task, entries, force=False, written=self._journal)
+        found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
+        objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
+        errors = [f"{one.id}: {one.error}" for one in found if one.error]
+        errors += [str(obj) for obj in objects if obj.state == UNDO_FAILED]
+        self._outcomes[MIGRATIONS] = ComponentOutcome(
+            MIGRATIONS,
+            FAILED if errors else SUCCEEDED,
+            error="; ".join(errors),
+            seconds=time.monotonic() - started,
+            changed=sum(obj.changed for obj in objects),
+            objects=len(objects),
+            warnings=(
+                *undoing.warnings,
+                *(str(obj) for obj in objects if not obj.complete and obj.state != UNDO_FAILED),
+            ),
+        )
+        self.run.note(self._outcomes[MIGRATIONS])
+
+    def _tell_of_migrations(self) -> None:
+        """Tell what stays as migrations have left it; as long as it could be undone, so does the journal."""
+        entries = self._migrated
+        if not entries:
+            return
+        found = leftovers(self._cluster, entries)
+        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._task.params["force"]
+        told = [leftover_told(one) for one in found]
+        if self._is_undoable:
+            told.append(
+                "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
+                " forgets how it was before"
+            )
+        if told:
+            self._outcomes[MIGRATIONS] = ComponentOutcome(MIGRATIONS, SUCCEEDED, warnings=tuple(told))
+
+    @cached_property
+    def _migrated(self) -> Sequence[JournalEntry]:
+        """What migrations have written outside of the components, and was not undone."""
+        named = {entry.ref for one in self._inventories.values() for entry in one.entries}
+        components = None if self._everything else self._task.params["names"]
+        return outside_of_components(self._journal, named, components)
+
+    @cached_property
+    def _journal(self) -> Sequence[JournalEntry]:
+        return read_journal(self._cluster)
+
+    def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
+        """Delete the objects of some components side by side, and keep what came of each."""
+        going = {name: RemovalInRounds(entries) for name, entries in objects.items()}
+        ended: dict[str, ComponentOutcome] = {}
+
+        def go_on(turn: int, name: str) -> None:
+            outcome = self._go_on(name, going[name], turn)
+            if outcome:
+                self._progress(name, outcome.state, _told(outcome))
+                self.run.note(outcome)
+                ended[name] = outcome
+
+        for turn in range(ROUNDS):
+            left = [name for name in objects if name not in ended]
+            map_in_threads(partial(go_on, turn), left, int(self._task.params["workers"]))
+        outcomes = {name: ended[name] for name in objects}
+        self._outcomes |= outcomes
+        return list(outcomes.values())
+
+    def _go_on(self, name: str, going: RemovalInRounds, turn: int) -> ComponentOutcome | None:
+        """Delete what is due of a component; answers once nothing more is to do for it."""
+        if not turn:
+            why_not = self._why_not(name)
+            if why_not:
+                return ComponentOutcome(name, NOT_STARTED, error=why_not)
+            self._progress(name, DELETING, f"{going.count} objects")
+        try:
+            going.remove(self._terms(name, going.seconds), turn)
+            if not going.is_over(turn + 1):
+                return None
+            self._forget(name, going.removal)
+        except LifecycleError as error:
+            going.fail(error, turn)
+        return removal_outcome(name, going.removal, going.seconds)
+
+    def _why_not(self, name: str) -> str:
+        if self.run.cancellation():
+            return f"the deletion was cancelled by {self.run.cancellation.reason()}"
+        undoing = self._outcomes.get(MIGRATIONS)
+        if undoing is not None and undoing.state != SUCCEEDED:
+            return "what migrations have changed could not be undone"
+        inventory = self._inventories.get(name)
+        for other, outcome in self._outcomes.items():
+            if outcome.state == SUCCEEDED:
+                continue
+            needs = self._inventories[other].needs if other in self._inventories else (name,)
+            if name in needs or (inventory and inventory.prerequisite):
+                return f"{other} may need it, which is not gone ({outcome.state})"
+        return ""
+
+    def _terms(self, name: str, spent: float = 0.0) -> Terms:
+        """On what terms a component goes, which has taken so many seconds already."""
+        params = self._task.params
+        return Terms(
+            self._cluster,
+            deadline=time.monotonic() + float(params["timeout"]) - spent,
+            cancelled=self._out_of_grace,
+            on_change=removal_reporter(self._progress, name, DELETING),
+            retain=self._spare,
+            watcher=self._watcher,
+            force=bool(params["force"]),
+        )
+
+    def _spare(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
+        """What to do with an object instead of deleting it; before the first that goes, the run begins."""
+        fate = self._inhabitants.retain(entry, live)
+        if fate is None:
+            self.run.begin()
+        return fate
+
+    def _forget(self, name: str, removal: Removal) -> None:
+        """Keep in a component's inventory what is still there."""
+        before = self._inventories.get(name)
+        if before is None or self._task.check_mode:
+            return
+        mine = {entry.ref for entry in self._objects[name]}
+        gone = {entry.ref for entry in before.entries if entry.ref not in mine} | removal.refs_to_drop
+        after = replace(without_objects(before, gone), digest="")
+        if after == before:
+            return
+        self.has_forgotten = True
+        if after.entries:
+            rewrite_inventory(self._cluster, after)
+        else:
+            delete_inventory(self._cluster, before)
+
+    def _end(self) -> None:
+        """Our own records go when there is nothing left that they would tell of."""
+        if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
+            self._note_that_nothing_is_deployed()
+            return
+        # Before it goes as well: until then whoever looks sees how it ended.
+        self.run.end(list(self._outcomes.values()))
+        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
+        # Of these nothing is anybody else's.
+        terms = replace(self._terms(RECORDS), retain=lambda _entry, _live: None)
+        removal = remove_objects(terms, records)
+        if removal.deleted or removal.errors:
+            self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)
+
+    def _is_anything_left(self) -> bool:
+        return self._task.check_mode or self._is_undoable or bool(read_inventories(self._cluster))
+
+    def _note_that_nothing_is_deployed(self) -> None:
+        installation = read_installation(self._cluster)
+        if (installation.version or installation.target) and not self._task.check_mode:
+            self.has_forgotten = True
+            write_installation(
+                self._cluster,
+                Installation(
+                    last_run=installation.last_run,
+                    resource_version=installation.resource_version,
+                    uid=installation.uid,
+                ),
+            )

@@ -1,0 +1,175 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a deletion: a run, as a deployment has one. It begins with the first object that goes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    LONGEST_MESSAGE,
+    CancellationCheck,
+    end_if_cancelled,
+    end_other_runs,
+    end_previous_run,
+    seconds_since_start,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    SUCCEEDED,
+    ComponentOutcome,
+    durations_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DELETE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    current_user,
+    timestamp,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    create_run,
+    update_run_status,
+)
+
+
+class DeletionRun:
+    """The run that a deletion is, as far as records, phases and cancellations go.
+
+    Args:
+        task: that deletes; in check mode nothing is recorded.
+        run: its name.
+        installation: as it was read before.
+        names: the components to delete, in that order.
+        order: in which the release has its components.
+
+    Attributes:
+        name: of the run; empty until something was deleted.
+        cancelled_by: who or what has cancelled it before all was done, from its end on; mostly empty.
+        stopping: whether it is to stop.
+    """
+
+    def __init__(
+        self, task: Task, run: str, installation: Installation, names: Sequence[str], order: Sequence[str]
+    ) -> None:
+        self._task = task
+        self._installation = installation
+        self._spec: dict[str, Any] = {
+            "action": DELETE,
+            "version": installation.target or installation.version,
+            "previous": installation.version,
+            "profile": installation.profile,
+            "startedBy": current_user(),
+            "clock": time.monotonic(),
+            "startedAt": timestamp(),
+            "deadline": task.params["deadline"],
+            "components": list(names),
+            "allComponents": list(order),
+        }
+        self._name = run
+        self._lock = threading.Lock()
+        self._status: dict[str, dict[str, Any]] = {"phases": {}, "components": {}}
+        self._problem: LifecycleError | None = None
+        self._has_ended = False
+        self.name = ""
+        self.cancelled_by = ""
+        self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
+
+    def begin(self) -> None:
+        """Begin the record, unless it has begun; no plan that was made before holds any longer.
+
+        Raises:
+            LifecycleError: it can't be written, so nothing may be deleted.
+        """
+        with self._lock:
+            if self._problem:
+                raise self._problem
+            if self.name or self._task.check_mode:
+                return
+            cluster, before = self._task.cluster, self._installation
+            try:
+                begun = replace(before, digest="", last_run=self._name)
+                write_installation(cluster, begun, seen=before)
+                create_run(cluster, self._name, self._spec)
+                end_previous_run(cluster, before.last_run, self._name)
+            except LifecycleError as error:
+                self._problem = error
+                raise
+            self.name = self._name
+
+    def note(self, outcome: ComponentOutcome) -> None:
+        """What came of a component."""
+        self._add({"components": {outcome.name: outcome.as_result()}})
+
+    def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
+        """What came of some components of a phase, and how long they took together."""
+        before = self._status["phases"].get(name) or {}
+        states = {one.state for one in outcomes} | {before.get("state", outcomes[0].state)}
+        state = states.pop() if len(states) == 1 else FAILED
+        seconds += before.get("seconds", 0.0)
+        self._add({"phases": {name: {"state": state, "seconds": round(seconds, 3)}}})
+
+    def end(self, outcomes: Sequence[ComponentOutcome]) -> list[str]:
+        """End the record, unless it has ended; answers with warnings for a person."""
+        if self._has_ended:
+            return []
+        self._has_ended = True
+        failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+        self.cancelled_by = self.cancellation.reason() if failed else ""
+        if not self.name:
+            return []
+        if self.cancelled_by:
+            return end_if_cancelled(self._task, self.name, self.cancelled_by)
+        told = [f"component {one.name}: {one.error}" for one in failed]
+        told += [warning for one in outcomes for warning in one.warnings]
+        done = {
+            "state": FAILED if failed else SUCCEEDED,
+            "message": "; ".join(told)[:LONGEST_MESSAGE],
+            "finishedAt": timestamp(),
+            "seconds": round(seconds_since_start(self._spec), 3),
+        }
+        try:
+            update_run_status(self._task.cluster, self.name, done)
+            end_other_runs(self._task.cluster, self.name)
+        except LifecycleError as error:
+            return [f"the record of the run {self.name} could not be ended: {error}"]
+        return []
+
+    def as_result(self, outcomes: Sequence[ComponentOutcome]) -> dict[str, Any]:
+        """What a task's result says of it, and how long everything took."""
+        failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
+        return {
+            "run": self.name,
+            "state": CANCELLED if self.cancelled_by else FAILED if failed else SUCCEEDED,
+            "seconds": round(seconds_since_start(self._spec), 3),
+            "durations": durations_of(self._status),
+        }
+
+    def _add(self, status: dict[str, dict[str, Any]]) -> None:
+        with self._lock:
+            for key, found in status.items():
+                self._status[key] |= found
+        if self.name:
+            # What was deleted is gone whether that can be noted or not, and the result tells of it, too.
+            with suppress(LifecycleError):
+                update_run_status(self._task.cluster, self.name, status, among=len(self._spec["components"]))
+
+
+def phase_of(inventory: Inventory) -> str:
+    """The phase in which a component is deleted."""
+    if inventory.component == FOUNDATION:
+        return FOUNDATION
+    return "prerequisites" if inventory.prerequisite else "components"

@@ -1,0 +1,234 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a release's manifests to what is sent to the server: pure, given what kinds are namespaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    group_of,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE_KIND,
+    is_of_kind,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    DesiredComponent,
+    Scope,
+    complete,
+    scopes_of_crds,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
+    Target,
+    is_autoscaler,
+    target_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    FOUNDATION,
+    ComponentEntry,
+    Release,
+)
+
+
+@dataclass(frozen=True)
+class DesiredRelease:
+    """A whole release as it is to be, and what is wrong with it.
+
+    Attributes:
+        components: by name; the foundation first, then in the order of the release.
+        problems: objects that two components claim, or that two manifests describe.
+        autoscaled: what autoscalers of the release target.
+    """
+
+    components: dict[str, DesiredComponent]
+    problems: tuple[str, ...] = ()
+    autoscaled: frozenset[Target] = frozenset()
+
+
+def desired_release(
+    release: Release, served: Scope, skip: Mapping[str, Inventory] | None = None
+) -> DesiredRelease:
+    """Complete a rendered release.
+
+    Args:
+        release: what was read and rendered.
+        served: what the cluster's discovery says of a kind's scope; the release's own CRDs are looked at too.
+        kept: what is remembered of components that stand as they were deployed, by
+            :func:`~.kept.unchanged_components`; they are not completed anew.
+    """
+    completion = _Completion(release, served, skip or {})
+    foundation = completion.foundation()
+    components = {FOUNDATION: foundation}
+    components |= {entry.name: completion.component(entry) for entry in release.components}
+    return DesiredRelease(components, tuple(completion.problems), completion.scaled)
+
+
+class _Completion:
+    """The completing of a release, component after component in its order; the foundation comes first.
+
+    Attributes:
+        problems: objects that two components claim or two manifests describe, as far as it has come.
+        scaled: what autoscalers of the components that are looked at target.
+    """
+
+    def __init__(self, release: Release, served: Scope, kept: Mapping[str, Inventory]) -> None:
+        self.problems: list[str] = []
+        self._release = release
+        self._served = served
+        self._kept = kept
+        looked_at = [entry for entry in release.components if entry.name not in kept]
+        self.scaled = _autoscaled(release, looked_at)
+        contents = [release.content[entry.name] for entry in looked_at]
+        self._defined = scopes_of_crds([*contents, *([] if FOUNDATION in kept else [release.crds])])
+        self._owners = {ref: name for name, one in kept.items() for ref in one.refs}
+
+    def foundation(self) -> DesiredComponent:
+        """The namespaces and CRDs of the release."""
+        entry = ComponentEntry(FOUNDATION, self._release.default_namespace, prerequisite=True)
+        if FOUNDATION in self._kept:
+            return self._as_kept(entry)
+        objects = _foundation(self._release, self._namespaced)
+        self.problems += self._in_two_forms()
+        refs = frozenset(map(ref_of, objects))
+        self._owners = {**dict.fromkeys(refs, FOUNDATION), **self._owners}
+        hooks, source = self._release.crds.hooks, foundation_source(self._release)
+        return DesiredComponent(entry, objects, objects_digest(objects), refs, hooks, source=source)
+
+    def component(self, entry: ComponentEntry) -> DesiredComponent:
+        """What a component consists of, without what others before it have brought already."""
+        if entry.name in self._kept:
+            return self._as_kept(entry)
+        objects: list[Object] = []
+        warnings: list[str] = []
+        content = self._release.content[entry.name]
+        for manifest in content.objects:
+            obj = complete(manifest, entry.namespace, self._namespaced, self.scaled)
+            ref = ref_of(obj)
+            owner = self._owners.get(ref)
+            if owner is None:
+                self._owners[ref] = entry.name
+                objects.append(obj)
+            elif owner != FOUNDATION:
+                self.problems.append(self._claimed_twice(ref, owner, entry.name))
+            elif not is_of_kind(ref, NAMESPACE_KIND):
+                warnings.append(
+                    f"{ref} is among the release's CRDs already; the component's copy is left out"
+                )
+        return DesiredComponent(
+            entry,
+            objects,
+            objects_digest(objects),
+            frozenset(map(ref_of, objects)),
+            content.hooks,
+            tuple(warnings),
+            content.source_hash,
+        )
+
+    def _in_two_forms(self) -> Iterator[str]:
+        """What belongs to the foundation, and of which two manifests say different things."""
+        crds: dict[Ref, Object] = {}
+        for obj in self._release.crds.objects:
+            if crds.setdefault(ref_of(obj), obj) != obj:
+                yield f"{ref_of(obj)} stands twice among the release's CRDs, not alike: leave one of them out"
+        bringers: dict[str, tuple[str, Object]] = {}
+        for name, obj in _brought_namespaces(self._release):
+            first, known = bringers.setdefault(obj["metadata"]["name"], (name, obj))
+            if known != obj:
+                yield self._claimed_twice(ref_of(obj), first, name)
+
+    def _claimed_twice(self, ref: Ref, owner: str, name: str) -> str:
+        if owner == name:
+            return f"{ref} stands twice in {name}: leave one of them out"
+        both = [one.name for one in self._release.components if one.name in (owner, name)]
+        return f"{ref} is part of both {' and '.join(both)}: leave it out of one of them"
+
+    def _as_kept(self, entry: ComponentEntry) -> DesiredComponent:
+        """Without looking at its objects; who does look gets them as they were, in the release's order."""
+        inventory = self._kept[entry.name]
+        return DesiredComponent(
+            entry,
+            LazyObjects(lambda: self._objects_of_kept(entry)),
+            inventory.digest,
+            inventory.refs,
+            source=inventory.source,
+            is_unchanged=True,
+        )
+
+    def _objects_of_kept(self, entry: ComponentEntry) -> list[Object]:
+        if entry.name == FOUNDATION:
+            return _foundation(self._release, self._namespaced)
+        scaled = _autoscaled(self._release, filter(self._may_scale, self._release.components))
+        manifests = self._release.content[entry.name].objects
+        objects = (complete(one, entry.namespace, self._namespaced, scaled) for one in manifests)
+        refs = self._kept[entry.name].refs
+        return [obj for obj in objects if ref_of(obj) in refs]
+
+    def _may_scale(self, entry: ComponentEntry) -> bool:
+        known = self._kept.get(entry.name)
+        return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
+
+    def _namespaced(self, api_version: str, kind: str) -> bool | None:
+        known = self._defined.get((group_of(api_version), kind))
+        return self._served(api_version, kind) if known is None else known
+
+
+def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozenset[Target]:
+    """What autoscalers of some components of the release target."""
+    return frozenset(
+        target_of(obj, entry.namespace)
+        for entry in entries
+        for obj in release.content[entry.name].objects
+        if is_autoscaler(obj["kind"])
+    )
+
+
+def foundation_source(release: Release) -> str:
+    """sha256 over all that the foundation is made of, or empty where that can't be told."""
+    import hashlib
+
+    makers = [content for content in release.content.values() if content.has_namespaces]
+    sources = [release.crds.source_hash, *(content.source_hash for content in makers)]
+    if not all(sources):
+        return ""
+    # A component may take the place of another in the order, and its namespace.
+    places = [[entry.name, entry.namespace] for entry in release.components]
+    made_of = [sources, places, release.default_namespace]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+
+
+def _foundation(release: Release, namespaced: Scope) -> list[Object]:
+    brought = {obj["metadata"]["name"]: obj for _name, obj in _brought_namespaces(release)}
+    # A component's own manifest of its namespace counts, but comes before all that live in there.
+    namespaces = [
+        brought.get(name) or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in _own_namespaces(release)
+    ]
+    # The same definition may lie in several folders.
+    crds = {ref_of(obj): obj for obj in release.crds.objects}
+    return [complete(obj, release.default_namespace, namespaced) for obj in (*namespaces, *crds.values())]
+
+
+def _own_namespaces(release: Release) -> list[str]:
+    """The namespaces that components are in, but for the one that every cluster has."""
+    names = dict.fromkeys(entry.namespace for entry in release.components)
+    return [name for name in names if name != "default"]
+
+
+def _brought_namespaces(release: Release) -> Iterator[tuple[str, Object]]:
+    """The manifests of those namespaces, each with the component that brings it."""
+    own = frozenset(_own_namespaces(release))
+    for entry in release.components:
+        content = release.content[entry.name]
+        for obj in content.objects if content.has_namespaces else ():
+            if is_of_kind(ref_of(obj), NAMESPACE_KIND) and obj["metadata"]["name"] in own:
+                yield entry.name, obj

@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Giving up a deployment that was begun: what of it can't go back, from what the cluster remembers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
+
+from ..desired.release_versions import is_same
+
+
+def irreversible_changes(
+    installation: Installation, inventories: Mapping[str, Inventory], runs: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """What a deployment of ``installation.target`` has done so far, each in a sentence.
+
+    Args:
+        installation: with a target that is not its version.
+        inventories: of the cluster's components.
+        runs: the records of the newest runs.
+    """
+    target = installation.target
+    stays = [
+        f"component {name} has moved to {target}"
+        if inventory.digest
+        else f"component {name} was begun and is in between"
+        for name, inventory in inventories.items()
+        if is_same(inventory.version, target) or not inventory.digest
+    ]
+    migrated: dict[str, str] = {}
+    replaced: dict[str, int] = {}
+    for run in runs:
+        if not is_same(run["spec"].get("version") or "", target):
+            continue
+        status = run.get("status") or {}
+        for id_, outcome in (status.get("migrations") or {}).items():
+            if outcome.get("wrote"):
+                migrated.setdefault(id_, run["metadata"]["name"])
+        for name, outcome in (status.get("components") or {}).items():
+            replaced[name] = replaced.get(name, 0) + outcome.get("replaced", 0)
+    stays += [f"migration {id_} ran in {run}; what it changed stays changed" for id_, run in migrated.items()]
+    stays += [
+        f"component {name}: {count} {'object was' if count == 1 else 'objects were'} deleted and made anew"
+        for name, count in replaced.items()
+        if count
+    ]
+    return stays
+
+
+def downgrade_problem(inventory: Inventory, version: str) -> str:
+    """Why a component may not be deployed from an older release, with a way on."""
+    what = "the CRDs and namespaces were" if inventory.component == FOUNDATION else "it was"
+    return (
+        f"{what} deployed from {inventory.version}, so {version} would be a downgrade, which is never safe:"
+        f" deploy {inventory.version}, or add abandon=true (kyma_abandon) to go back in spite of that"
+    )

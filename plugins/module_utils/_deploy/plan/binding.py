@@ -1,0 +1,218 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan is bound to: all that it saw, so that it can be kept, and carried out only if that still holds.
+
+Values are told as hashes, as some of them are secrets; what stands in a Secret isn't told at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of
+
+from .release_plan import Plan
+
+Path = tuple[str, ...]
+
+_PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
+"""What a plan says of components and migrations that differs from one time to the next, or is told apart."""
+_LASTING = ("cluster", "options", "migration code")
+"""What every hop of a plan is bound to as the first one is, beside its release."""
+_FORETOLD = ("component", "migration")
+_MOST = 10
+"""How many differences a message tells of."""
+_LONGEST = 80
+"""Characters of a value in a message."""
+_MEANINGS = {
+    "cluster": "this is not the cluster that the plan was made for",
+    "records": "somebody has deployed to the cluster since",
+    "release digest": "the release, its values, or the tools that render it are others",
+    "migration code": "the code of the migrations, or of this collection, is another",
+}
+
+
+def plan_inputs(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All that a plan depends on, as plain values without secrets.
+
+    Args:
+        plan: the plan.
+        cluster: of which it was made.
+        options: those that say how to deploy; told as hashes.
+    """
+    return {
+        "cluster": identity_of(cluster),
+        "records": plan.basis,
+        "options": hashes_of(options),
+        "release": _release(plan),
+        "component": {
+            one.name: _lasting(one.as_result())
+            | {"content": one.digest, "object": {str(c.ref): _change(c, values=True) for c in one.changes}}
+            for one in plan.components
+        },
+        "migration": {
+            one.id: _of_migration(one) | {"write": {str(c.ref): _change(c, values=False) for c in one.writes}}
+            for one in plan.migrations
+        },
+        "order": [list(wave) for wave in plan.waves],
+        "prune": list(plan.prune),
+        "later": {
+            one.version: {"release": _release(one), **_predicted(one.as_result())} for one in plan.later
+        },
+    }
+
+
+def differences_of_later_hop(before: Mapping[str, Any], now: Mapping[str, Any], version: str) -> list[str]:
+    """What no longer holds of what still binds a later hop when it is its turn, each in a sentence.
+
+    Args:
+        before: what the whole plan saw.
+        now: what the hop's plan sees.
+        version: where the hop leads to.
+    """
+    then = {**before, "release": before["later"][version]["release"]}
+    return input_differences(*({name: saw[name] for name in (*_LASTING, "release")} for saw in (then, now)))
+
+
+def deviations(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
+    """What a later hop does otherwise than was foretold, each in a sentence.
+
+    Args:
+        before: what the whole plan saw.
+        plan: of the hop, as the task ``plan`` answers it, made when it is its turn.
+    """
+    foretold = before["later"][plan["version"]]
+    return input_differences({name: foretold[name] for name in _FORETOLD}, _predicted(plan))
+
+
+def _release(plan: Plan) -> dict[str, str]:
+    return {"version": plan.version, "profile": plan.profile, "digest": plan.digest}
+
+
+def _predicted(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a provisional plan is worth a word if it comes otherwise: its objects may well."""
+    return {
+        "component": {one["name"]: one["action"] for one in plan["components"]},
+        "migration": {one["id"]: one["verdict"] for one in plan["migrations"]},
+    }
+
+
+def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
+    """Options as they can be compared and not be read; without those that say nothing."""
+    return {name: short_hash(value) for name, value in options.items() if value}
+
+
+def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What a plan saw and is no longer so, each in a sentence; the first ten, and how many more there are."""
+    old, new = dict(_flat(before, ())), dict(_flat(now, ()))
+    paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
+    told = [_told(path, old.get(path), new.get(path)) for path in paths]
+    more = len(told) - _MOST
+    return told[:_MOST] + ([f"and {more} more"] if more > 0 else [])
+
+
+def short_hash(value: Any) -> str:
+    """A value that can be compared and not be read."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
+    told = _lasting(migration.as_result())
+    if migration.verdict == "not_needed":
+        # It writes nothing, and may have counted what is fine.
+        del told["evidence"]
+    return told
+
+
+def _lasting(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in result.items() if key not in _PASSING}
+
+
+def _change(change: ObjectChange, *, values: bool) -> str:
+    """What would happen to an object, with a hash of the values that it is changed from and to."""
+    told = " ".join([change.action, ", ".join(change.fields)]).strip()
+    if change.unverified:
+        told += " (unverified)"
+    plain = values and change.action == "change" and change.ref.kind != "Secret"
+    if plain and change.before and change.after:
+        told += f" [{short_hash(changed_values(change.before, change.after))}]"
+    return told
+
+
+def _flat(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, (*path, str(key)))
+    else:
+        yield path, value
+
+
+def _told(path: Path, before: Any, now: Any) -> str:
+    what = " ".join(path)
+    if what in _MEANINGS:
+        return _MEANINGS[what]
+    if path[0] == "later" and path[2:] == ("release", "digest"):
+        return f"hop to {path[1]}: {_MEANINGS['release digest']}"
+    if path[0] == "options":
+        return f"{path[-1]} (kyma_{path[-1]}) is not what the plan was made with"
+    if path[-1] == "content":
+        return f"{what} is not what it was"
+    return f"{what}: the plan has {_shown(before)}, and now it is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or "nothing"
+
+
+def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
+    """Let a task of a run work on no release but the one that was planned: nobody has seen what it would do.
+
+    Args:
+        task: one that reads the release.
+        record: of its run; a deletion has planned none.
+
+    Raises:
+        LifecycleError: it is another one.
+    """
+    planned = record["spec"].get("digest")
+    if planned and task.materials.has_release and task.materials.fingerprint() != planned:
+        raise LifecycleError(
+            "the release is not the one that was planned: since then its files, the values, or what renders"
+            " it have changed. This task has written nothing; run the playbook again, which plans anew"
+        )
+
+
+def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
+    """Let a task of a run run no code of migrations but that which was planned, for the same reason.
+
+    Folders that the plan has not searched are left to :meth:`MigrationRunner.bound_to_plan`: a role may give
+    its own to its task.
+
+    Args:
+        task: one that runs migrations.
+        record: of its run; a deletion has planned none, and older records don't know.
+
+    Raises:
+        LifecycleError: it is another one.
+    """
+    planned = record["spec"].get("code")
+    if not planned:
+        return
+    found = task.materials.migrations().code
+    changed = [folder for folder, code in found.items() if planned.get(folder, code) != code]
+    if changed:
+        raise LifecycleError(
+            f"the migrations in {', '.join(changed)} are not those that were planned: since then files there"
+            " have changed. This task has written nothing; run the playbook again, which plans anew"
+        )

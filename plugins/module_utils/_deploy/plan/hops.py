@@ -1,0 +1,189 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planning a way of several releases: the first hop exactly, what comes after it on what that would leave."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    intended_inventory,
+    with_list_entry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import Blocker
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    MigrationRunner,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+from ..desired.desired_release import DesiredRelease
+from ..desired.release_versions import is_older, is_open, is_same, upgrade_problem
+from ..desired.unchanged_components import read_release
+from .observed_state import ObservedState
+from .release_plan import Plan, PlanRequest
+from .release_rehearsal import ReleaseRehearsal
+
+
+@dataclass(frozen=True)
+class _Stop:
+    version: str
+    upgrades_from: tuple[str, ...]
+    materials: Materials
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan_hops(
+    cluster: Cluster,
+    materials: Materials,
+    request: PlanRequest,
+    found: MigrationSet,
+    migrating: MigrationRunner,
+    observed: ObservedState,
+) -> Plan:
+    """Plan a deployment that may lead over other releases at hand.
+
+    The plan of the first hop is the answer, and has those of the others as ``later``.
+
+    Raises:
+        LifecycleError: a release on the way can't be read, or the cluster doesn't answer.
+    """
+    installation = observed.installation
+    standing = {} if observed.refused else observed.inventories
+    release, kept = read_release(materials, standing)
+    wanted = _Stop(release.version, release.upgrades_from, materials)
+    at_hand = [
+        _Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.available_releases()
+    ]
+    target = installation.version if request.abandon else installation.target
+    way = find_hops(wanted, at_hand, installation.version, target)
+    plans: list[Plan] = []
+    before: ReleaseRehearsal | None = None
+    for stop in way or [wanted]:
+        digest = stop.materials.fingerprint()
+        release, kept = read_release(stop.materials, standing)
+        rehearsal = ReleaseRehearsal(
+            cluster, release, request, found, migrating, observed, digest, skip=kept, after=before
+        )
+        plans.append(rehearsal.plan())
+        if plans[0].blockers:
+            break
+        left = replace(observed, inventories=rehearsal.remaining_inventories)
+        observed, before = state_after_deployment(left, rehearsal.desired, release, digest), rehearsal
+        # What this hop leaves is not in the cluster yet, so of those after it all is looked at.
+        standing = {}
+    first = plans[0]
+    if way is None and first.blockers and is_older(installation.version, release.version):
+        there = ", ".join(one.version for one in at_hand) or "none"
+        missing = (
+            f"hops=auto (kyma_hops) finds no way: the releases at hand are {there}, as release_catalog"
+            " (kyma_release_catalog) says"
+        )
+        return replace(first, blockers=(*first.blockers, Blocker("", missing)))
+    options = tuple(stop.options for stop in way or [wanted])
+    return replace(first, hops=options, later=tuple(plans[1:]))
+
+
+def state_after_deployment(
+    observed: ObservedState, desired: DesiredRelease, release: Release, digest: str
+) -> ObservedState:
+    """What a cluster will remember when a release is deployed completely.
+
+    Args:
+        observed: what it remembers now, without what is pruned.
+        desired, release, digest: of the release.
+    """
+    installation = replace(
+        observed.installation,
+        version=release.version,
+        target=release.version,
+        profile=release.profile,
+        digest=digest,
+        components=tuple(desired.components),
+    )
+    inventories: dict[str, Inventory] = dict(observed.inventories)
+    for name, component in desired.components.items():
+        known = inventories.get(name)
+        objects = () if component.is_unchanged else component.objects
+        intent = intended_inventory(known, component.entry, objects, whole=not component.is_unchanged)
+        inventories[name] = replace(
+            with_list_entry(intent, component.entry),
+            version=release.version,
+            digest=component.digest,
+            release=digest,
+        )
+    return replace(observed, installation=installation, inventories=inventories)
+
+
+class Hop(Protocol):
+    """A release that a way may lead over."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def upgrades_from(self) -> Sequence[str]:
+        """The versions that it may follow; empty means the previous minor."""
+
+
+AnyStop = TypeVar("AnyStop", bound=Hop)
+
+
+def find_hops(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
+    """The shortest way to a release, its last stop; of ways of the same length the one over newer releases.
+
+    It leads over a pre-release only where there is no other way. A deployment that is open is ended first.
+    None where the releases at hand make no way.
+
+    Args:
+        wanted: the release to come to.
+        at_hand: releases that the way may lead over, in any order.
+        version: what was last deployed completely, or empty.
+        target: what is being deployed; differs from ``version`` while a deployment is open.
+    """
+    older = _newest_first(one for one in at_hand if is_older(one.version, wanted.version))
+    if is_open(version, target):
+        begun = [one for one in (wanted, *older) if is_same(one.version, target)]
+        if not begun or begun[0] is wanted:
+            return begun[:1] or None
+        first = next((one for one in begun if one.version == target), begun[0])
+        rest = find_hops(wanted, at_hand, target, target)
+        return [first, *rest] if rest else None
+    finals = [one for one in older if not _is_preview(one.version)]
+    previews = [one for one in older if _is_preview(one.version)]
+    return _shortest([wanted, *finals], version) or _shortest([wanted, *finals, *previews], version)
+
+
+def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:
+    """The shortest way to the first of some stops, over those of the others that are listed first."""
+    ways: deque[tuple[str, list[AnyStop]]] = deque([(version, [])])
+    seen: set[str] = set()
+    while ways:
+        here, way = ways.popleft()
+        for stop in stops:
+            if stop.version not in seen and not upgrade_problem(here, here, stop.version, stop.upgrades_from):
+                if stop is stops[0]:
+                    return [*way, stop]
+                seen.add(stop.version)
+                ways.append((stop.version, [*way, stop]))
+    return None
+
+
+def _newest_first(stops: Iterable[AnyStop]) -> list[AnyStop]:
+    from packaging.version import Version
+
+    return sorted(stops, key=lambda one: Version(one.version), reverse=True)
+
+
+def _is_preview(version: str) -> bool:
+    from packaging.version import Version
+
+    return Version(version).is_prerelease

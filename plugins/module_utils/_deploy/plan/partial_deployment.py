@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deploying some components of a release alone: what must be there for that. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+
+from ..desired.release_versions import is_same
+
+
+def partial_deployment_problems(
+    entries: Sequence[ComponentEntry], alone: Sequence[str], inventories: Mapping[str, Inventory]
+) -> list[str]:
+    """Why some components can't be deployed alone, each in a sentence.
+
+    A component needs what its ``needs`` name, and the prerequisites before it.
+
+    Args:
+        entries: the release's component list.
+        alone: the names of the components that are wanted; empty for the whole release.
+        inventories: of what is deployed.
+    """
+    by_name = {entry.name: entry for entry in entries}
+    problems = [_unknown(name, list(by_name)) for name in alone if name not in by_name]
+    missing: dict[str, list[str]] = {}
+    for name in alone:
+        if name in by_name:
+            for need in _needs_of(by_name[name], entries):
+                if need not in alone and need in by_name and not _exists(inventories.get(need)):
+                    missing.setdefault(need, []).append(name)
+    for need, names in missing.items():
+        who = f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {need}"
+        how = "not deployed completely" if need in inventories else "not deployed"
+        problems.append(
+            f"{who}, which is {how}: add it to components (kyma_components), or deploy the whole release"
+        )
+    return problems
+
+
+def partial_deployment_warnings(alone: Sequence[str], version: str, wanted: str) -> tuple[str, ...]:
+    """What a person should know who deploys components alone from another release than the cluster's.
+
+    Args:
+        alone: the names of the components that are wanted; empty for the whole release.
+        version: what the cluster has, or empty.
+        wanted: the release that they come from.
+    """
+    if not alone or not version or is_same(version, wanted):
+        return ()
+    return (
+        f"{', '.join(alone)} and the CRDs move to {wanted} alone, and the cluster stays at {version}:"
+        f" to deploy {version} again would be a downgrade of them",
+    )
+
+
+def _needs_of(entry: ComponentEntry, entries: Sequence[ComponentEntry]) -> list[str]:
+    before = [one.name for one in entries[: entries.index(entry)] if one.prerequisite]
+    return list(dict.fromkeys((*before, *entry.needs)))
+
+
+def _exists(inventory: Inventory | None) -> bool:
+    return inventory is not None and inventory.digest != ""
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known) or known
+    meant = " or ".join(near)
+    return f"components (kyma_components): the release has no component {name}; did you mean {meant}?"

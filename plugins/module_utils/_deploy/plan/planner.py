@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making a plan: reads where nothing has changed, a rehearsal where something has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
+    ComponentPlan,
+    MigrationPlan,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    MigrationRunner,
+    migration_plan,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
+    migration_warnings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
+
+from .observed_state import ObservedState, observe_cluster
+from .release_plan import Plan, PlanRequest
+
+
+def create_plan(
+    cluster: Cluster,
+    materials: Materials,
+    request: PlanRequest,
+    found: MigrationSet,
+    migrating: MigrationRunner,
+) -> Plan:
+    """Plan a deployment; reads only, and dry runs where something has changed.
+
+    Where the digest of the release is the one that was deployed and nothing in the cluster has moved, the
+    release is neither parsed nor rendered.
+
+    Raises:
+        LifecycleError: the release can't be read, or the cluster doesn't answer.
+    """
+    digest, observed = call_in_threads(materials.fingerprint, lambda: observe_cluster(cluster))
+    known = set(request.alone) <= set(observed.installation.components)
+    outlived = request.strict and overdue_migrations(migrating.migrations, observed.installation.version)
+    sound = known and not found.problems and not migrating.problems and not outlived
+    as_deployed = _is_as_deployed(observed, digest, request.policy)
+    if sound and as_deployed and not _may_prune(observed, request.policy):
+        deployed = migrating.over_deployed(
+            observed.installation, observed.inventories.values(), materials.content
+        )
+        shared = SharedReads(cluster, copied=False)
+        results = deployed.check_migrations(deployed.migrations, shared)
+        if not shared.are_intact():
+            # One has changed what it has read, so the others have seen what is not there.
+            results = deployed.check_migrations(deployed.migrations, SharedReads(cluster))
+        verdicts = [migration_plan(result) for result in results]
+        cancelled = migrating.take_cancel_reasons()
+        if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
+            warnings = migration_warnings(
+                migrating.migrations,
+                verdicts,
+                files=found.files,
+                components=observed.inventories,
+                release=observed.installation.version,
+            )
+            return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
+    # Only here, as all of it would be compiled at each run that has nothing to do.
+    if request.hops and not request.alone:
+        from .hops import plan_hops
+
+        return plan_hops(cluster, materials, request, found, migrating, observed)
+    from ..desired.unchanged_components import read_release
+    from .release_rehearsal import ReleaseRehearsal
+
+    release, kept = read_release(materials, {} if observed.refused else observed.inventories)
+    return ReleaseRehearsal(cluster, release, request, found, migrating, observed, digest, skip=kept).plan()
+
+
+def _is_as_deployed(observed: ObservedState, digest: str, policy: Policy) -> bool:
+    installation = observed.installation
+    deployed = [observed.inventories.get(name) for name in installation.components]
+    return (
+        not observed.refused
+        and installation.version != ""
+        and installation.version == installation.target
+        and installation.digest == digest
+        and all(one is not None and one.digest for one in deployed)
+        and not any(refs_to_check(one, observed.live, policy) for one in deployed if one is not None)
+    )
+
+
+def _may_prune(observed: ObservedState, policy: Policy) -> bool:
+    """Whether an earlier run has left something to prune, or the user allows more by now."""
+    components, inventories = observed.installation.components, observed.inventories
+    dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
+    if not dropped and not (policy.prune and any(name not in components for name in inventories)):
+        return False
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+        may_prune,
+    )
+
+    return may_prune(inventories, components, observed.live, policy.prune_allow, policy.prune)
+
+
+def _nothing_to_do(
+    observed: ObservedState,
+    verdicts: Sequence[MigrationPlan],
+    found: MigrationSet,
+    warnings: Sequence[str],
+    alone: tuple[str, ...],
+) -> Plan:
+    installation = observed.installation
+    components = [
+        ComponentPlan(
+            name=inventory.component,
+            namespace=inventory.namespace,
+            action="unchanged" if inventory.component in installation.components else "orphaned",
+            objects=len(inventory.refs),
+            component_version=inventory.component_version,
+        )
+        for inventory in observed.inventories.values()
+    ]
+    return Plan(
+        version=installation.version,
+        previous=installation.version,
+        profile=installation.profile,
+        digest=installation.digest,
+        components=tuple(components),
+        migrations=tuple(verdicts),
+        basis=observed.basis,
+        versions=observed.versions,
+        searched=found.searched,
+        code=found.code,
+        warnings=tuple(warnings),
+        alone=alone,
+    )

@@ -1,0 +1,391 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rehearsing a whole run on an overlay that keeps nothing: what it leaves there is what the run writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    Resource,
+    group_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Forbidden,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
+    Blocker,
+    ComponentPlan,
+    MigrationPlan,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    DesiredComponent,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    MigrationRunner,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
+    migration_warnings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.rehearsal import (
+    MigrationRehearsal,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
+    overdue_migrations,
+    overdue_warning,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import WaitCallbacks
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.own_webhooks import OwnWebhooks
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
+    RehearsedChanges,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    entries_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    as_permitted,
+    read_autoscaled,
+    scope_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
+
+from ..desired.desired_release import DesiredRelease, desired_release
+from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
+from ..desired.waves import needs_problems, stages_of, waves_of
+from .abandonment import irreversible_changes
+from .observed_state import ObservedState
+from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
+from .preflight import IntendedChanges, PreflightResult, run_preflight
+from .prune_rehearsal import PruneRehearsal
+from .release_plan import Plan, PlanRequest, with_later_changes
+from .wave_rehearsal import ComponentRehearsal, RehearsalContext
+
+
+class ReleaseRehearsal:
+    """One rehearsal.
+
+    Args:
+        cluster: the live one, of which only reads and dry runs are asked.
+        release: what to deploy.
+        request: what the user asks for beside it.
+        found: the migrations that were found.
+        migrating: those that take part.
+        observed: what the cluster remembers.
+        digest: of the release.
+        kept: what is remembered of components that need not be looked at; see :mod:`~.kept`.
+        after: the rehearsal of what is deployed before this release; it is taken as done.
+
+    Attributes:
+        left: what the cluster remembers of its components, without what the plan prunes once it is made.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        release: Release,
+        request: PlanRequest,
+        found: MigrationSet,
+        migrating: MigrationRunner,
+        observed: ObservedState,
+        digest: str,
+        *,
+        skip: Mapping[str, Inventory] | None = None,
+        after: ReleaseRehearsal | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._overlay: DryRunCluster = after._overlay if after else DryRunCluster(cluster)
+        self._release = release
+        self._request = request
+        self._found = found
+        self._digest = digest
+        self._desired = desired_release(release, scope_of(self._overlay), skip)
+        self._migrating = migrating.over(self._desired.components, release)
+        self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
+        refused = list(observed.refused)
+        autoscaled = self._desired.autoscaled
+        with as_permitted(refused):
+            autoscaled |= read_autoscaled(cluster)
+        self._observed = replace(observed, refused=tuple(refused))
+        version_problem = self._version_problem()
+        self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
+        self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
+        self._migrations = MigrationRehearsal(
+            cluster,
+            self._overlay,
+            None if found.problems else self._migrating,
+            self._changes,
+            self._blockers,
+        )
+        self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
+        self._overlay.tolerate_webhooks(self._webhooks.is_own)
+        self._brought = _kinds_of(self._desired)
+        scene = RehearsalContext(
+            self._overlay,
+            request,
+            self._observed,
+            release.version,
+            digest,
+            _bringers(self._desired),
+            not needs_problems(release.components),
+            autoscaled,
+            settled=bool(skip) and not request.policy.takes_from_others,
+            # Where the release as a whole may not follow, each of its components would say the same.
+            may_go_back=request.abandon or version_problem != "",
+        )
+        self._components = ComponentRehearsal(scene, self._migrations, self._changes, self._blockers)
+        self.remaining_inventories = observed.inventories
+
+    @property
+    def desired(self) -> DesiredRelease:
+        """The release as it is to be."""
+        return self._desired
+
+    def plan(self) -> Plan:
+        """Rehearse, and put together what was learnt."""
+        release, installation = self._release, self._observed.installation
+        self._migrations.rehearse(GLOBAL, Phase.PRE)
+        planned = {one.name: one for wave in self._waves() for one in self._components.wave(wave)}
+        components = [planned[name] for name in self._desired.components if name in planned]
+        components = self._narrowed(components)
+        orphans = self._orphans()
+        prune = self._prune(components, orphans)
+        self._migrations.rehearse(GLOBAL, Phase.POST)
+        found = self._preflight(components, orphans)
+        entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
+        waves = [] if self._blockers else waves_of(entries)
+        return Plan(
+            version=release.version,
+            previous=installation.version,
+            profile=release.profile,
+            digest=self._digest,
+            components=(*components, *orphans),
+            prune=prune,
+            migrations=self._noted_migrations(),
+            waves=tuple(waves),
+            stages=tuple(stages_of(waves, self._roles())),
+            blockers=tuple(self._blockers),
+            basis=self._observed.basis,
+            versions=self._observed.versions,
+            searched=self._found.searched,
+            code=self._found.code,
+            warnings=(
+                *release.warnings,
+                *self._webhooks.warnings,
+                *found.notes,
+                *migration_warnings(
+                    self._migrating.migrations,
+                    self._migrations.verdicts,
+                    files=self._found.files,
+                    components=[*self._desired.components, *self._observed.inventories],
+                    # Where they block, they need not be warned of.
+                    release="" if self._request.strict else release.version,
+                ),
+                *partial_deployment_warnings(self._request.alone, installation.version, release.version),
+            ),
+            grants=found.grants,
+            rights=tuple(sorted(found.rights)),
+            alone=self._request.alone,
+            stays=self._what_stays(),
+            unsettled=self._is_unsettled,
+            settled=self._components.is_limited_to_changes,
+        )
+
+    @property
+    def _is_unsettled(self) -> bool:
+        """Whether an earlier run has left open which release the cluster has, or how that was rendered."""
+        installation = self._observed.installation
+        if not installation.version or self._request.alone:
+            return False
+        return not installation.digest or installation.target != installation.version
+
+    def _noted_migrations(self) -> tuple[MigrationPlan, ...]:
+        if self._observed.installation.last_run:
+            with suppress(Forbidden):
+                return self._migrations.noted(self._cluster)
+        return tuple(self._migrations.verdicts)
+
+    def _narrowed(self, components: list[ComponentPlan]) -> list[ComponentPlan]:
+        """Rehearse how definitions end that were given more versions than the release has."""
+        if not self._components.wide:
+            return components
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
+            narrow_definition,
+        )
+
+        for name, crd in self._components.wide:
+            known = KnownObjects(entries_of(self._observed.inventories.get(name)))
+            try:
+                narrow_definition(
+                    self._overlay, crd, self._request.policy, WaitCallbacks(), learn=0, known=known
+                )
+            except ClusterError as error:
+                self._blockers.append(Blocker(name, str(error)))
+        # That an object is told in another version is no change of it.
+        later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
+        return with_later_changes(components, later, self._components.wide[0][0])
+
+    def _preflight(
+        self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
+    ) -> PreflightResult:
+        """Look for what else stands in the way."""
+        working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
+        needed = self._migrations.needed
+        moves = self._release.version != self._observed.installation.version and not self._request.alone
+        writes = [write for verdict in needed for write in verdict.writes]
+        writes += [change for orphan in orphans for change in orphan.changes]
+        if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
+            return PreflightResult(())
+        found = run_preflight(
+            self._cluster,
+            IntendedChanges(
+                working,
+                self._changes.met,
+                writes,
+                [crd for _name, crd in self._components.wide],
+                self._observed,
+                self._served,
+                self._request.policy.takeover,
+            ),
+            self._blockers,
+        )
+        self._blockers = list(found.blockers)
+        return found
+
+    def _served(self, api_version: str, kind: str) -> Resource | None:
+        brought = self._brought.get((group_of(api_version), kind))
+        return brought or self._overlay.resource(api_version, kind)
+
+    def _version_problem(self) -> str:
+        installation = self._observed.installation
+        return upgrade_problem(
+            installation.version,
+            installation.target,
+            self._release.version,
+            self._release.upgrades_from,
+            abandon=self._request.abandon,
+            alone=bool(self._request.alone),
+        )
+
+    def _release_problems(self, version: str) -> list[str]:
+        supported = self._release.kubernetes
+        server = server_problem(self._overlay.server_version(), supported) if supported else ""
+        return [
+            *filter(None, (version, server)),
+            *needs_problems(self._release.components),
+            *partial_deployment_problems(
+                self._release.components, self._request.alone, self._observed.inventories
+            ),
+            *self._desired.problems,
+            *self._found.problems,
+            *self._migrating.problems,
+            *self._overdue(),
+        ]
+
+    def _overdue(self) -> list[str]:
+        if not self._request.strict:
+            return []
+        version = self._release.version
+        late = overdue_migrations(self._migrating.migrations, version)
+        return [
+            f"{overdue_warning(one, version)}; it stands in the way by strict (kyma_strict)" for one in late
+        ]
+
+    def _waves(self) -> list[list[DesiredComponent]]:
+        """All components as the run would take them; one by one where their needs make no sense."""
+        components = self._desired.components
+        entries = [component.entry for component in components.values()]
+        wanted = [entry for entry in entries if entry.name in self._names]
+        waves = [(entry.name,) for entry in wanted] if needs_problems(entries) else waves_of(wanted)
+        return [[components[name] for name in wave] for wave in waves]
+
+    def _roles(self) -> dict[str, str]:
+        """The roles that deploy components in this deployment, by component."""
+        migrated = {verdict.component for verdict in self._migrations.needed}
+        wrapped = {name: role for name, role in self._request.migration_roles.items() if name in migrated}
+        own = {entry.name: entry.role for entry in self._release.components if entry.role}
+        return {**wrapped, **self._request.roles, **own}
+
+    def _what_stays(self) -> tuple[str, ...]:
+        """What can't go back of the deployment that is abandoned; mostly none is."""
+        installation = self._observed.installation
+        version, target = installation.version, installation.target
+        if not is_open(version, target) or is_same(self._release.version, target):
+            return ()
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
+
+        runs: list[Object] = []
+        # Who may not read them lacks a right, which is told with all others.
+        with suppress(Forbidden):
+            runs = read_runs(self._overlay)
+        return tuple(irreversible_changes(installation, self._observed.inventories, runs))
+
+    def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
+        """Rehearse what the run prunes once everything is healthy, and name the components concerned."""
+        pruning = PruneRehearsal(
+            self._overlay,
+            self._observed.inventories,
+            {c.name: c.refs for c in self._desired.components.values()},
+            self._request.policy,
+            self._changes.take,
+            only=self._request.alone and self._names,
+        )
+        for some in plans:
+            some[:] = [pruning.of(plan) for plan in some]
+        self._blockers += pruning.blockers
+        self.remaining_inventories = pruning.inventories
+        return tuple(pruning.names)
+
+    def _orphans(self) -> list[ComponentPlan]:
+        if self._request.alone:
+            return []
+        return [
+            ComponentPlan(
+                name,
+                inventory.namespace,
+                "orphaned",
+                objects=len(inventory.refs),
+                component_version=inventory.component_version,
+            )
+            for name, inventory in self._observed.inventories.items()
+            if name not in self._desired.components
+        ]
+
+
+def _refs_of(desired: DesiredRelease, inventories: Mapping[str, Inventory]) -> set[Ref]:
+    refs = {ref for component in desired.components.values() for ref in component.refs}
+    return refs | {entry.ref for inventory in inventories.values() for entry in inventory.entries}
+
+
+def _bringers(desired: DesiredRelease) -> dict[tuple[str, str], str]:
+    """Which component defines a kind of the release's own (apiVersion, kind), but for what is kept."""
+    return {
+        kind: component.name
+        for component in desired.components.values()
+        if not component.is_unchanged
+        for kind in defined_kinds(component.objects)
+    }
+
+
+def _kinds_of(desired: DesiredRelease) -> dict[tuple[str, str], Resource]:
+    """The kinds that a release defines itself, by group and kind; those of what is kept are served."""
+    return {
+        (kind.group, kind.resource.kind): kind.resource
+        for component in desired.components.values()
+        if not component.is_unchanged
+        for kind in defined_kinds(component.objects).values()
+    }

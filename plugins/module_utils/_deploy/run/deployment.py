@@ -1,0 +1,368 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deploys a wave of components."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    NAMESPACE_KIND,
+    Kind,
+    defined_kinds,
+    is_of_kind,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
+    ComponentContext,
+    ComponentWork,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    MigrationRunner,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    read_autoscaled,
+    scope_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    describe_findings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    CancellationCheck,
+    Grace,
+    end_if_cancelled,
+    seconds_since_start,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+    global_phase,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    new_run_name,
+    read_run,
+    update_run_status,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads, map_in_threads
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+from ..desired.desired_release import DesiredRelease, desired_release
+from ..desired.head_start import HeadStart
+from ..desired.unchanged_components import read_release
+from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
+from ..plan.binding import require_planned_code, require_planned_release
+
+
+class _Known(NamedTuple):
+    """What the cluster remembers of all components, and what its own autoscalers target."""
+
+    inventories: Mapping[str, Inventory]
+    autoscaled: frozenset[Target]
+
+
+class _Deployment:
+    """The work on some components of a release, wave after wave."""
+
+    def __init__(
+        self,
+        task: Task,
+        record: Mapping[str, Any],
+        known: _Known,
+        reminder: Reminder,
+    ) -> None:
+        params = task.params
+        self._run: str = params["run"] or ""
+        self._names: list[str] = params["names"]
+        self._record = record
+        self._spec: Mapping[str, Any] = self._record.get("spec") or {}
+        self._status: Mapping[str, Any] = self._record.get("status") or {}
+        self._stopping = CancellationCheck(replace(task, progress=reminder), self._record)
+        self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
+        release, kept = read_release(task.materials, known.inventories)
+        self._desired = desired_release(release, scope_of(task.cluster), kept)
+        self._refuse_bad_names(self._desired)
+        self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
+        migrating = MigrationRunner.usable(task).bound_to_plan(self._record)
+        journal = journal_of(task.cluster, self._record)
+        migrating = migrating.over(self._desired.components, release).journaled(journal)
+        if self._run:
+            migrating = migrating.with_intent_records(task.cluster, self._record)
+        elif task.tenure:
+            migrating = migrating.leased(task.tenure)
+        self._migrating = migrating
+        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
+        self._place = ComponentContext(
+            cluster=task.cluster,
+            policy=policy_of(params),
+            migrate=self._migrating.run,
+            progress=reminder,
+            remind=reminder.replace_detail,
+            cancelled=self._migrating.cancelled,
+            out_of_grace=Grace(self._migrating.cancelled, params["grace"]),
+            timeout=float(params["timeout"]),
+            version=release.version,
+            fingerprint=task.materials.fingerprint(),
+            inventories=known.inventories,
+            watcher=Watcher(task.cluster),
+            recorded=recorded,
+            defined=self._defined(),
+            namespaces=self._namespaces(),
+            standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
+            partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
+            autoscaled=self._desired.autoscaled | known.autoscaled,
+            applied=self._note_applied,
+        )
+        self._outcomes: dict[str, ComponentOutcome] = {}
+        self._head_start = HeadStart(())
+        self._cancelled_at = ""
+
+    def _defined(self) -> dict[tuple[str, str], Kind]:
+        """The kinds that came with this run: outside of one, all that the release defines."""
+        begun = self._spec.get("components") if self._run else self._desired.components
+        defined: dict[tuple[str, str], Kind] = {}
+        for name in begun or ():
+            component = self._desired.components.get(name)
+            defined |= defined_kinds(component.objects if component else ())
+        return defined
+
+    def _namespaces(self) -> frozenset[str]:
+        """The namespaces that the release brings."""
+        refs = (ref for component in self._desired.components.values() for ref in component.refs)
+        return frozenset(ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND))
+
+    def work(self) -> list[ComponentOutcome]:
+        """Work on every component that may start, and tell of those that may not."""
+        self._forget_the_release()
+        entries = [c.entry for c in self._desired.components.values() if c.name in self._names]
+        for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
+            waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
+            if waves:
+                self._work_on(waves, phase)
+        self._narrow()
+        return list(self._outcomes.values())
+
+    def _forget_the_release(self) -> None:
+        """Outside of a run: the cluster no longer has all of its release as that was rendered."""
+        known = self._place.inventories
+        same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
+        if self._run or same:
+            return
+        installation = read_installation(self._task.cluster)
+        if installation.digest:
+            write_installation(self._task.cluster, replace(installation, digest=""))
+
+    @property
+    def cancelled_by(self) -> str:
+        """Who or what has cancelled the deployment, with the reason; mostly empty."""
+        return "; ".join(self._migrating.cancel_reasons) or self._stopping.reason()
+
+    def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
+        started = time.monotonic()
+        states = [self._phase(phase).get("state", SUCCEEDED)]
+        objects = {name: component.objects for name, component in self._desired.components.items()}
+        for wave in waves:
+            workers = int(self._task.params["workers"])
+            self._head_start = HeadStart(with_head_start(wave, objects))
+            for outcome in map_in_threads(self._one, longest_first(wave, objects), workers):
+                self._outcomes[outcome.name] = outcome
+                states.append(outcome.state)
+        if self._run:
+            # A phase may take several tasks: those before this one have noted their share.
+            seconds = self._phase(phase).get("seconds", 0.0) + time.monotonic() - started
+            state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
+            update_run_status(
+                self._task.cluster,
+                self._run,
+                {"phases": {phase: {"state": state, "seconds": round(seconds, 3)}}},
+            )
+
+    def _narrow(self) -> None:
+        """Take old versions from definitions, once all that the run works on is healthy without them.
+
+        Outside of a run of the whole release they stay: others may need them, and the next such run ends it.
+        """
+        states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
+        unfinished = any(states.get(name) != SUCCEEDED for name in self._spec.get("components") or ())
+        if not self._run or self._spec.get("alone") or unfinished or self._place.cancelled():
+            return
+        wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
+        wide |= {name: one.wide for name, one in self._outcomes.items()}
+        for name in [name for name in self._desired.components if wide.get(name)]:
+            from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_crds import (
+                narrow_component,
+            )
+
+            ended = narrow_component(self._place, self._desired.components[name], wide[name] or ())
+            begun = self._outcomes.get(name)
+            if begun is not None:
+                phases = {**begun.phases, **ended.phases}
+                seconds = begun.seconds + ended.seconds
+                ended = replace(begun, state=ended.state, error=ended.error, seconds=seconds, phases=phases)
+            self._outcomes[name] = ended
+            told = ended.as_result()
+            kept = {key: told[key] for key in ("state", "error", "phases")}
+            update_run_status(self._task.cluster, self._run, {"components": {name: kept}})
+
+    def _one(self, name: str) -> ComponentOutcome:
+        self._head_start.wait(name)
+        try:
+            return self._worked_on(name)
+        finally:
+            self._note_applied(name)
+
+    def _note_applied(self, name: str) -> None:
+        self._head_start.applied(name)
+
+    def _worked_on(self, name: str) -> ComponentOutcome:
+        why = self._why_not(name)
+        if why:
+            entry = self._desired.components[name].entry
+            outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=entry.version or "")
+            self._task.progress(name, NOT_STARTED, why)
+        else:
+            outcome = ComponentWork(self._place, self._desired.components[name]).run()
+        self._note(outcome)
+        return outcome
+
+    def _why_not(self, name: str) -> str:
+        if self._place.cancelled():
+            return f"the run was cancelled by {self.cancelled_by}"
+        entry = self._desired.components[name].entry
+        states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
+        for needed in entry.needs:
+            if states.get(needed, SUCCEEDED) != SUCCEEDED:
+                return f"it needs {needed}, which is {states[needed]}"
+        for earlier, state in states.items():
+            component = self._desired.components.get(earlier)
+            if component and component.entry.prerequisite and state != SUCCEEDED:
+                return f"the prerequisite {earlier} is {state}"
+        return self._why_not_by_global_migrations()
+
+    def _why_not_by_global_migrations(self) -> str:
+        before = global_phase(Phase.PRE)
+        state = self._phase(before).get("state", "")
+        if state == FAILED:
+            return "a global migration failed"
+        if not state and before in (self._spec.get("phases") or ()):
+            return "the global migrations before it did not come to their end"
+        return ""
+
+    def _refuse_bad_names(self, desired: DesiredRelease) -> None:
+        unknown = [name for name in self._names if name not in desired.components]
+        problems = [f"the release has no component {name}" for name in unknown]
+        problems += [*desired.problems, *needs_problems([c.entry for c in desired.components.values()])]
+        if problems:
+            known = ", ".join(desired.components)
+            raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
+
+    def _phase(self, name: str) -> Mapping[str, Any]:
+        return (self._status.get("phases") or {}).get(name) or {}
+
+    def _note(self, outcome: ComponentOutcome) -> None:
+        if not self._run:
+            return
+        told = outcome.as_result()
+        if outcome.watched:
+            told["seen"] = round(seconds_since_start(self._spec), 3)
+        status: dict[str, Any] = {"components": {outcome.name: told}}
+        if outcome.migrations:
+            status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
+        if self._migrating.cancel_reasons:
+            self._cancelled_at = self._cancelled_at or timestamp()
+            status |= {"cancelled": self.cancelled_by, "cancelledAt": self._cancelled_at}
+        update_run_status(
+            self._task.cluster, self._run, status, among=self._migrating.entry_count(self._record)
+        )
+
+
+def deployed(task: Task) -> Result:
+    run = task.params["run"]
+    if not run:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
+            run_with_own_lease,
+        )
+
+        name = f"component-{new_run_name()}"
+        return run_with_own_lease(
+            task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased))
+        )
+    # The fingerprint, which is asked for from here on, is read just as long.
+    record, known, _fingerprint = call_in_threads(
+        lambda: read_run(task.cluster, run), lambda: _known(task), task.materials.fingerprint
+    )
+    require_planned_release(task, record)
+    require_planned_code(task, record)
+    with run_under_lease(task, record) as working_task:
+        return _deployed_under_lease(working_task, record, known)
+
+
+def _known(task: Task) -> _Known:
+    return _Known(
+        *call_in_threads(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster))
+    )
+
+
+def _deployed_under_lease(task: Task, record: Mapping[str, Any], known: _Known) -> Result:
+    with Reminder(task.progress) as reminder:
+        deployment = _Deployment(task, record, known, reminder)
+        outcomes = deployment.work()
+        cancelled_by = deployment.cancelled_by
+        warnings = end_if_cancelled(task, task.params["run"] or "", cancelled_by)
+    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    result: Result = {
+        "changed": any(_has_changed(outcome) for outcome in outcomes),
+        "components": [outcome.as_result() for outcome in outcomes],
+        "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
+        "durations": _durations(outcomes),
+        "warnings": [*warnings, *_warnings(outcomes, planned=bool(task.params["run"]))],
+    }
+    if failed or cancelled_by:
+        cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
+        told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
+        result["msg"] = "\n".join([*cancelled, *told])
+        result["failed"] = not task.params["run"]
+    return result
+
+
+def _warnings(outcomes: list[ComponentOutcome], *, planned: bool) -> list[str]:
+    """What a person should know; what others have done to objects the plan of a run has told already."""
+    return [
+        f"{outcome.name}: {warning}"
+        for outcome in outcomes
+        for warning in (*outcome.warnings, *([] if planned else describe_findings(outcome.findings)))
+    ]
+
+
+def _has_changed(outcome: ComponentOutcome) -> bool:
+    objects = outcome.created + outcome.changed + outcome.replaced
+    return objects > 0 or any(migration["wrote"] for migration in outcome.migrations)
+
+
+def _durations(outcomes: list[ComponentOutcome]) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = []
+    for outcome in outcomes:
+        rows += [duration_of("migration", one["id"], one) for one in outcome.migrations]
+        rows.append(duration_of("component", outcome.name, outcome.as_result()))
+    return rows

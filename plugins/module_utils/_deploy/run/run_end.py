@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``run`` with ``state=finished``: say how a run has ended, and how long each part took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    refreshed_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
+    read_metadata,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    LONGEST_MESSAGE,
+    end_other_runs,
+    seconds_since_start,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    SUCCEEDED,
+    durations_of,
+    run_problems,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    read_installation,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    write_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    RUNNING,
+    read_run,
+    update_run_status,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+JUST_NOW = 1.0
+"""Seconds for which a component that was watched to its end need not be looked at once more."""
+
+
+def end_run(task: Task) -> Result:
+    """End the record of a run, and give its lease back; what has ended stays as it is.
+
+    Raises:
+        ClusterError: there is no such run, or the server does not answer.
+    """
+    record = read_run(task.cluster, task.params["run"])
+    if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
+        # By the work itself, or by somebody else: then it need not have the lease any more.
+        result = _record_end(task, record)
+    else:
+        with working.run_under_lease(task, record) as working_task:
+            result = _record_end(working_task, record)
+    working.release_lease(task.cluster, record)
+    return result
+
+
+def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
+    """End the record of a run; one that has ended stays as it is."""
+    cluster, name = task.cluster, task.params["run"]
+    spec, status = record["spec"], record.get("status") or {}
+    failures = run_problems(record)
+    ended_before = status.get("state", RUNNING) != RUNNING
+    seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
+    state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
+    message = "; ".join(failures)[:LONGEST_MESSAGE]
+    if not ended_before:
+        _note_as_they_are_now(cluster, _unseen(status, seconds), task.params["interactive_managers"])
+        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+        # First the record: killed after it, the next run has little to do. Killed after the installation,
+        # there would be nothing to do, and so no run that ends this one's record.
+        update_run_status(cluster, name, done)
+        if not failures:
+            before = read_installation(cluster)
+            write_installation(cluster, _installation_after(before, name, spec), seen=before)
+        end_other_runs(cluster, name)
+    rows = durations_of(status)
+    title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
+    result: Result = {
+        "changed": True,
+        "run": name,
+        "state": state,
+        "seconds": round(seconds, 3),
+        "durations": rows,
+        "failures": failures,
+        "summary": [title, *render_durations(rows)],
+    }
+    if failures:
+        listed = "\n".join(f"- {failure}" for failure in failures)
+        result["failed"] = True
+        result["msg"] = (
+            f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
+            f" {spec.get('previous') or 'unset'}; {_what_next(state)}:\n{listed}"
+        )
+    return result
+
+
+def _installation_after(before: Installation, run_name: str, spec: Mapping[str, Any]) -> Installation:
+    """What the cluster has after a run that succeeded; components alone leave its version as it was."""
+    if spec.get("alone"):
+        components = dict.fromkeys((*before.components, *spec["allComponents"]))
+        return replace(before, digest=spec.get("kept", ""), components=tuple(components), last_run=run_name)
+    return Installation(
+        version=spec["version"],
+        target=spec["version"],
+        profile=spec.get("profile", ""),
+        digest=spec.get("digest", ""),
+        components=tuple(spec.get("allComponents") or ()),
+        last_run=run_name,
+        definitions=before.definitions,
+        resource_version=before.resource_version,
+        uid=before.uid,
+    )
+
+
+def _what_next(state: str) -> str:
+    again = "run the playbook again to go on from there"
+    return again if state == CANCELLED else "put right what failed and run the playbook again"
+
+
+def _what_of(spec: Mapping[str, Any]) -> str:
+    return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
+
+
+def _unseen(status: Mapping[str, Any], now: float) -> list[str]:
+    """The components that were deployed, and may have been written to since they were noted.
+
+    Args:
+        status: of the run's record.
+        now: seconds after the run's start.
+    """
+    deployed = {n: e for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
+    if status.get("migrations"):
+        # They may have worked on anything since.
+        return list(deployed)
+    return [name for name, entry in deployed.items() if now - entry.get("seen", -math.inf) > JUST_NOW]
+
+
+def _note_as_they_are_now(cluster: Cluster, components: Sequence[str], interactive: Sequence[str]) -> None:
+    """Look at components once more: controllers have written to their objects since these were applied."""
+    inventories = list(read_inventories(cluster, components).values()) if components else []
+    live = read_metadata(cluster, inventories)
+    fresh = [(before, refreshed_inventory(before, live, interactive)) for before in inventories]
+    map_in_threads(lambda one: write_inventory(cluster, one), [new for old, new in fresh if new != old])

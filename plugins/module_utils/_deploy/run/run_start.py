@@ -1,0 +1,212 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``run`` with ``state=started``: begin to carry a plan out, once the cluster is ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import AS_DEPLOYED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
+    record_observations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
+    predicted_verdicts,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    end_cancelled_run,
+    end_previous_run,
+    signalled,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import PRUNE, global_phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    definitions_hash,
+    install_definitions,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    basis_in,
+    read_installation,
+    records_version,
+    write_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    read_record_versions,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
+    current_user,
+    timestamp,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    create_run,
+    new_run_name,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+
+
+def start_run(task: Task) -> Result:
+    """Get the lease, and record the run, if all is as the plan saw it.
+
+    Raises:
+        LifecycleError: the plan has blockers, the cluster is held, or is another one, or somebody else is at
+            work on it or was since the plan was made.
+    """
+    plan: Mapping[str, Any] = task.params["plan"]
+    if plan.get("blockers"):
+        raise LifecycleError(
+            "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
+        )
+    task.progress("run", "starting", f"Kyma {plan['version']}")
+    seen = _look(task)
+    if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
+        raise LifecycleError(held)
+    if not seen.before.lease.holder and not _is_as_planned(task, seen):
+        if not seen.installation.uid:
+            raise LifecycleError(
+                "nothing is recorded on this cluster, so this is not the one that the plan was made for, or"
+                " its records were deleted since: look which cluster the kubeconfig leads to, then run the"
+                " playbook again"
+            )
+        return _outdated(task)
+    name = new_run_name()
+    won = working.acquire_lease(
+        task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before
+    )
+    try:
+        if not won.is_first:
+            # What the plan saw may have been in the middle of a change.
+            working.release_acquired_lease(task, won)
+            return _outdated(task, waited=True)
+        with working.hold_lease(task, won) as working_task:
+            _record_begin(working_task, name, seen, working.lease_record(won))
+    except BaseException:
+        working.release_acquired_lease(task, won)
+        raise
+    if told := working.fence_warning(won.fence):
+        task.progress("run", "advisory", told)
+    return {"changed": True, "run": name, "outdated": False, "advisory": told}
+
+
+def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) -> None:
+    plan: Mapping[str, Any] = task.params["plan"]
+    before = seen.installation
+    install_definitions(task.cluster, before)
+    taking_part = [name for wave in plan["waves"] for name in wave]
+    spec = {
+        "action": DEPLOY,
+        "version": plan["version"],
+        "previous": before.version,
+        "profile": plan["profile"],
+        "digest": plan["digest"],
+        "startedBy": current_user(),
+        "clock": time.monotonic(),
+        "startedAt": timestamp(),
+        "deadline": task.params["deadline"],
+        "components": taking_part,
+        "standing": [c["name"] for c in plan["components"] if c["action"] in AS_DEPLOYED],
+        "partial": [c["name"] for c in plan["components"] if plan["settled"] and c["action"] == "upgrade"],
+        "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
+        "prune": list(plan.get("prune") or ()),
+        "phases": _phases_of(plan["stages"]),
+        "migrations": predicted_verdicts(plan["migrations"]),
+        "lease": lease,
+    }
+    if "code" in plan:
+        spec["code"] = dict(plan["code"])
+    if plan["alone"]:
+        # Those components of the same release leave the cluster with all of it, as it was rendered.
+        kept = before.digest if before.digest == plan["digest"] else ""
+        spec |= {"alone": plan["alone"], "kept": kept}
+    # First, as it is refused where somebody was quicker.
+    write_installation(
+        task.cluster,
+        Installation(
+            version=before.version,
+            target=before.target if plan["alone"] else plan["version"],
+            profile=before.profile if plan["alone"] else plan["profile"],
+            # Until the run has succeeded nobody may take the cluster for any release as it was rendered.
+            digest="",
+            components=before.components,
+            last_run=name,
+            definitions=definitions_hash(),
+            resource_version=before.resource_version,
+            uid=before.uid,
+        ),
+        seen=before,
+    )
+    create_run(task.cluster, name, spec)
+    end_previous_run(task.cluster, before.last_run, name)
+    if plan.get("noted"):
+        record_observations(task.cluster, plan, read_inventories(task.cluster))
+    if task.cancelled():
+        end_cancelled_run(task.cluster, name, signalled(spec["startedBy"]))
+
+
+def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The phases of a run without which it is not whole, whatever comes of its components."""
+    return [
+        PRUNE if stage["tasks"] == PRUNE else global_phase(Phase(stage["phase"]))
+        for stage in stages
+        if stage["tasks"] != "main"
+    ]
+
+
+class _Seen(NamedTuple):
+    """What a run finds when it begins.
+
+    Attributes:
+        installation: as it is recorded.
+        versions: of the records, as :func:`~.records.versions_of` has them.
+        before: who else is at work.
+    """
+
+    installation: Installation
+    versions: str
+    before: working.LeaseState
+
+
+def _look(task: Task) -> _Seen:
+    before, installation, parts = call_in_threads(
+        lambda: working.read_lease_state(task),
+        lambda: read_installation(task.cluster),
+        lambda: read_record_versions(task.cluster),
+    )
+    return _Seen(installation, records_version(installation, parts), before)
+
+
+def _is_as_planned(task: Task, seen: _Seen) -> bool:
+    """Whether the cluster remembers what it did when it was planned."""
+    plan: Mapping[str, Any] = task.params["plan"]
+    if seen.versions and seen.versions == plan.get("versions"):
+        return True
+    inventories = read_inventories(task.cluster)
+    basis: str = plan["basis"]
+    return basis_in(task.cluster, seen.installation, inventories.values()) == basis
+
+
+def _outdated(task: Task, *, waited: bool = False) -> Result:
+    """What to answer where another deployment has begun since the plan was made: to plan anew, or an error.
+
+    Raises:
+        LifecycleError: somebody else was quicker, and the user does not want to wait for anybody.
+    """
+    if not waited and not task.params["lease_wait"]:
+        raise LifecycleError(
+            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
+            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+        )
+    message = "somebody else was at work on this cluster since the plan was made: plan anew"
+    task.progress("run", "outdated", message)
+    return {"changed": False, "run": "", "outdated": True, "advisory": "", "msg": message}

@@ -1,0 +1,90 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a write is meant to make of an object as it was seen: pure."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    PatchRefused,
+    apply_json_patch,
+    apply_merge_patch,
+    merge_patch_between,
+)
+
+
+def with_name(obj: Object) -> Object:
+    """The object with a name of its own, so that it can be found again even if no answer comes."""
+    meta = obj["metadata"]
+    if meta.get("name"):
+        return obj
+    return {**obj, "metadata": {**meta, "name": f"{meta.get('generateName', '')}{secrets.token_hex(3)}"}}
+
+
+def with_preconditions(content: Mapping[str, Any], before: Object | None) -> dict[str, Any]:
+    """An intent or a merge patch that only holds for an object as it was seen, as far as that is known.
+
+    With a resourceVersion alone a server would make an object that is gone by now anew.
+    """
+    meta = content.get("metadata") or {}
+    if before is None:
+        return dict(content)
+    seen = {key: before["metadata"].get(key) for key in ("uid", "resourceVersion")}
+    missing = {key: value for key, value in seen.items() if value and not meta.get(key)}
+    return {**content, "metadata": {**meta, **missing}}
+
+
+def as_merge_patch(
+    operations: Sequence[Mapping[str, Any]], before: Object | None
+) -> Mapping[str, Any] | None:
+    """A JSON patch as the merge patch that comes to the same for an object as it was seen.
+
+    That can be repeated where its answer is lost. None where there is none: the server says why.
+    """
+    if before is None:
+        return None
+    try:
+        return merge_patch_between(before, apply_json_patch(before, operations)) or None
+    except PatchRefused:
+        return None
+
+
+def resource_version_of(obj: Object | None) -> str:
+    """The resourceVersion of an object, or empty."""
+    return str(obj["metadata"].get("resourceVersion", "")) if obj is not None else ""
+
+
+def expected_after_apply(before: Object, intent: Mapping[str, Any]) -> Object:
+    """What an apply is meant to make of an object, near enough for one whose answer never came."""
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import (
+        merge_intent,
+    )
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, built_in_kinds
+
+    kind: Kind | None = built_in_kinds().get((before["apiVersion"], before["kind"]))
+    return merge_intent(before, dict(intent), shapes_of(kind) if kind else lambda _names: None)
+
+
+def expected_after_patch(before: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Object:
+    """What a merge patch or a JSON patch makes of an object."""
+    try:
+        patched: Object = (
+            apply_merge_patch(before, patch)
+            if isinstance(patch, Mapping)
+            else apply_json_patch(before, patch)
+        )
+    except PatchRefused:
+        # The server says so in its own words.
+        return before
+    return patched
+
+
+def is_same_version(before: Object, after: Object | None) -> bool:
+    """Whether a write has changed nothing."""
+    return after is not None and resource_version_of(before) == resource_version_of(after)

@@ -1,0 +1,291 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster whose writes are journaled: what each object was before, and what it became."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    ExecResult,
+    Object,
+    Ref,
+    group_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ApiError,
+    ClusterError,
+    Conflict,
+    KindNotServed,
+    Unreachable,
+    may_have_acted,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+
+from .intended_writes import (
+    as_merge_patch,
+    expected_after_apply,
+    expected_after_patch,
+    is_same_version,
+    resource_version_of,
+    with_name,
+    with_preconditions,
+)
+from .journal_entry import STATUS, Journal, JournalEntry, with_sequence
+
+TRIES = 10
+"""How often a write is tried where others write the same object between the look at it and the write."""
+
+_NEVER_RESTORED = ("managedFields", "selfLink")
+"""Of an object's metadata, what says who wrote it, and what old servers kept."""
+
+_REFUSALS = (ApiError, KindNotServed, LeaseLost, Unreachable)
+"""Errors that tell whether a write may have been made; others may follow on an attempt that was lost."""
+
+_OF_THE_OBJECT = ("", STATUS)
+"""Subresources whose answer is the object; that of another one, such as scale, is another object."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who writes through a journal.
+
+    Attributes:
+        migration: the migration's id.
+        irreversible: why what it writes can't be undone, or empty.
+        irreversible_kinds: the kinds that this is about; all where there are none.
+    """
+
+    migration: str
+    irreversible: str = ""
+    irreversible_kinds: Sequence[str] = ()
+
+    def irreversible_of(self, kind: str) -> str:
+        """Why what is written to an object of a kind can't be undone, or empty."""
+        concerned = not self.irreversible_kinds or kind in self.irreversible_kinds
+        return self.irreversible if concerned else ""
+
+
+class JournalingCluster(ClusterWrapper):
+    """Another cluster, and a journal that gets each write before it takes effect, and its outcome after it.
+
+    Each object is read before it is written. That nobody else writes it in between is seen to by a
+    precondition on its uid and resourceVersion, and by another look where somebody does, some times. What the
+    server is asked to dry-run is not journaled.
+    """
+
+    def __init__(self, inner: Cluster, journal: Journal, writer: Writer) -> None:
+        super().__init__(inner)
+        self._journal = journal
+        self._writer = writer
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        if call.writes:
+            raise AssertionError(f"{call.verb} is a write that isn't journaled")
+        return ask()
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        return ask()
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        """See Cluster."""
+        if dry_run:
+            return self._inner.apply(obj, force=force, dry_run=True)
+        return self._changed(
+            self._entry("apply", obj["apiVersion"], obj["kind"], obj["metadata"]),
+            foretell=lambda before: expected_after_apply(before, obj) if before else deep_copy(obj),
+            write=lambda before: self._inner.apply(with_preconditions(obj, before), force=force),
+        )
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        """See Cluster."""
+        if dry_run:
+            return self._inner.create(obj, dry_run=True)
+        named = with_name(obj)
+        return self._changed(
+            self._entry("create", obj["apiVersion"], obj["kind"], named["metadata"]),
+            foretell=lambda _before: deep_copy(named),
+            write=lambda _before: self._inner.create(named),
+        )
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        """See Cluster."""
+
+        def write(before: Object | None, *, kept: bool = True) -> Object:
+            if isinstance(patch, Mapping):
+                merge: Mapping[str, Any] | None = patch
+            else:
+                told = subresource in _OF_THE_OBJECT and resource_version_of(before)
+                merge = as_merge_patch(patch, before) if told else None
+            bound = patch if merge is None else with_preconditions(merge, before)
+            return self._inner.patch(
+                api_version, kind, name, namespace, bound, subresource=subresource, dry_run=not kept
+            )
+
+        if dry_run:
+            return write(None, kept=False)
+        entry = self._entry("patch", api_version, kind, {"name": name, "namespace": namespace})
+        return self._changed(
+            replace(entry, subresource=subresource),
+            foretell=lambda before: expected_after_patch(before, patch) if before else None,
+            write=write,
+            rehearse=lambda: write(None, kept=False),
+        )
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        dry_run: bool = False,
+        **how: Any,
+    ) -> bool:
+        """See Cluster."""
+
+        def write(before: Object | None, *, kept: bool = True) -> bool:
+            meta = before["metadata"] if before else {}
+            seen = {"uid": meta.get("uid"), "resource_version": meta.get("resourceVersion")}
+            bound = {**seen, **{key: value for key, value in how.items() if value is not None}}
+            return self._inner.delete(api_version, kind, name, namespace, dry_run=not kept, **bound)
+
+        if dry_run:
+            return write(None, kept=False)
+        entry = self._entry("delete", api_version, kind, {"name": name, "namespace": namespace})
+        return self._written(
+            entry,
+            lambda _before: None,
+            write,
+            lambda _before, _answer: None,
+            rehearse=lambda: write(None, kept=False),
+        )
+
+    def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
+        """See Cluster. Of a command only the pod is journaled: its words may be secrets."""
+        entry = self._entry("exec", "v1", "Pod", {"name": name, "namespace": namespace})
+        entry = self._journal.record_intent(with_sequence(entry))
+        answer = self._inner.exec(name, namespace, command, **how)
+        self._settle(replace(entry, is_settled=True))
+        return answer
+
+    def _entry(self, verb: str, api_version: str, kind: str, meta: Mapping[str, Any]) -> JournalEntry:
+        resource = self._inner.resource(api_version, kind)
+        namespace = "" if resource and not resource.namespaced else meta.get("namespace") or ""
+        ref = Ref(group_of(api_version), kind, namespace, meta.get("name") or "")
+        writer = self._writer
+        irreversible = writer.irreversible_of(kind)
+        return JournalEntry(writer.migration, verb, api_version, ref, None, None, irreversible=irreversible)
+
+    def _changed(
+        self,
+        entry: JournalEntry,
+        foretell: Callable[[Object | None], Object | None],
+        write: Callable[[Object | None], Object],
+        rehearse: Callable[[], Object] | None = None,
+    ) -> Object:
+        def became(before: Object | None, answer: Object) -> Object | None:
+            if entry.subresource in _OF_THE_OBJECT:
+                return answer
+            live = self._read(entry)
+            if live is None or resource_version_of(live) == resource_version_of(answer):
+                return live or before
+            # A controller was quicker than this look, and what it has written must not be taken for ours.
+            return _unversioned(foretell(before))
+
+        return self._written(entry, foretell, write, became, rehearse)
+
+    def _written(
+        self,
+        entry: JournalEntry,
+        foretell: Callable[[Object | None], Object | None],
+        write: Callable[[Object | None], T],
+        became: Callable[[Object | None, T], Object | None],
+        rehearse: Callable[[], T] | None = None,
+    ) -> T:
+        for attempt in range(1, TRIES + 1):
+            before = self._read(entry)
+            if before is None and rehearse:
+                # There is nothing to change, which the server says in its own words.
+                answer = rehearse()
+                if not answer:
+                    return answer
+                # Somebody has made it meanwhile.
+                continue
+            if before is not None and entry.verb == "create":
+                # It can't be created: as above.
+                return write(None)
+            kept = self._journal.record_intent(
+                replace(with_sequence(entry), before=_kept(before), after=_kept(foretell(before)))
+            )
+            # Where others never stop, the migration must not fail for it: the look was just now.
+            bound = attempt < TRIES
+            try:
+                answer = write(before if bound else _unversioned(before))
+            except _REFUSALS as refusal:
+                if may_have_acted(refusal):
+                    raise
+                self._withdraw(kept)
+                if isinstance(refusal, Conflict) and bound and self._has_moved(entry, before):
+                    continue
+                raise
+            # An unbound write answers with what others have written since the look, too.
+            known = bound or before is None
+            after = became(before, answer) if known else _unversioned(foretell(before))
+            # A deletion says so where somebody else was quicker.
+            changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
+            if changed:
+                self._settle(replace(kept, after=_kept(after), is_settled=True))
+            else:
+                self._withdraw(kept)
+            return answer
+        raise ClusterError(f"{entry.verb} {entry.ref}: others make it and take it away all the time")
+
+    def _read(self, entry: JournalEntry) -> Object | None:
+        ref = entry.ref
+        return self._inner.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
+
+    def _has_moved(self, entry: JournalEntry, before: Object | None) -> bool:
+        now = self._read(entry)
+        return resource_version_of(now) != resource_version_of(before)
+
+    def _settle(self, entry: JournalEntry) -> None:
+        # The intent is kept, and is enough: a migration must not fail after what it did has succeeded.
+        with suppress(ClusterError):
+            self._journal.record_result(entry)
+
+    def _withdraw(self, entry: JournalEntry) -> None:
+        with suppress(ClusterError):
+            self._journal.discard_intent(entry)
+
+
+def _without(obj: Object, *names: str) -> Object:
+    """The object without some of its metadata: a shallow copy."""
+    return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key not in names}}
+
+
+def _unversioned(obj: Object | None) -> Object | None:
+    """The object as a write was meant to make it, which no version of it need have been."""
+    return _without(obj, "resourceVersion") if obj is not None else None
+
+
+def _kept(obj: Object | None) -> Object | None:
+    return _without(obj, *_NEVER_RESTORED) if obj is not None else None

@@ -1,0 +1,343 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Undoing what migrations have written, by their journal: newest first, an object at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Invalid,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    merge_patch_between,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
+
+from .journal_entry import STATUS, JournalEntry, newest_first
+from .recreation import object_to_recreate, without_vanished_owners
+from .restoration import ObjectState, RevertResult, object_state, revert_write, top_of
+from .served_kind import ServedKind, find_served_kind
+from .undo_report import (
+    AS_BEFORE,
+    CHANGED_SINCE,
+    DELETED,
+    FAILED,
+    IRREVERSIBLE,
+    RECREATED,
+    REFUSED,
+    RESTORED,
+    UndoneObject,
+    UndoReport,
+)
+
+TRIES = 5
+"""How often an object is looked at anew where somebody else writes it at the same time."""
+SECONDS_TO_GO = 30.0
+"""How long an object that is in the way of its own restoration may take to go."""
+POLL_SECONDS = 0.2
+
+
+def undo_writes(
+    cluster: Cluster,
+    entries: Iterable[JournalEntry],
+    *,
+    force: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
+    tell: Callable[[UndoneObject], None] = lambda _one: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    inhabited: Callable[[Object], str] = lambda _live: "",
+) -> UndoReport:
+    """Undo what was written: what a migration changed goes back where it still is as it was written.
+
+    Writes have the object's uid and resourceVersion as preconditions. What was changed since is reported and
+    stays. What goes wrong with one object is reported too, and the others are restored nevertheless.
+
+    Args:
+        cluster: any: the live one, an overlay to rehearse on, one in memory.
+        entries: of the journal; those that were undone before are left out.
+        force: overwrite what was changed since.
+        sleep: waits that many seconds.
+        tell: called with each object once it is done.
+        cancelled: whether to stop; asked before each object.
+        inhabited: why an object that is to be deleted stays unless that is forced, or empty: what would go
+            with it.
+    """
+    done: list[UndoneObject] = []
+    for ref, written in _by_object(entries):
+        stays = (lambda _live: "") if force else inhabited
+        restoration = _Restoration(cluster, ref, written, force=force, sleep=sleep, inhabited=stays)
+        one = restoration.left("it was cancelled before") if cancelled() else restoration.through()
+        tell(one)
+        done.append(one)
+    return UndoReport(tuple(done))
+
+
+def _by_object(entries: Iterable[JournalEntry]) -> Iterator[tuple[Ref, list[JournalEntry]]]:
+    """The entries that are not undone yet by object, each newest first, as are the objects."""
+    newest = newest_first(one for one in entries if not one.undone_at)
+    for ref in dict.fromkeys(one.ref for one in newest):
+        yield ref, [one for one in newest if one.ref == ref]
+
+
+@dataclass
+class _Findings:
+    """What is found out about the entries of one object."""
+
+    taken: list[JournalEntry] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    irreversible: list[str] = field(default_factory=list)
+
+
+class _Restoration:
+    """The restoration of one object."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        ref: Ref,
+        entries: Sequence[JournalEntry],
+        *,
+        force: bool,
+        sleep: Callable[[float], None],
+        inhabited: Callable[[Object], str],
+    ) -> None:
+        self._cluster = cluster
+        self._ref = ref
+        self._entries = entries
+        self._force = force
+        self._sleep = sleep
+        self._inhabited = inhabited
+        self._redactor = Redactor()
+        for entry in entries:
+            for obj in (entry.before, entry.after):
+                if obj is not None:
+                    self._redactor.note(obj)
+        self._lost: tuple[str, ...] = ()
+
+    def through(self) -> UndoneObject:
+        """Restore it as far as it can be."""
+        try:
+            served = find_served_kind(self._cluster, self._entries[0].api_version, self._ref.kind)
+            if served is None:
+                return self._without_kind()
+            for attempt in range(1, TRIES + 1):
+                try:
+                    return self._try(served)
+                except (Conflict, NotFound):
+                    # Somebody else has written it in between: what is restored is to be decided anew.
+                    if attempt == TRIES:
+                        raise
+            raise AssertionError("the last try returns or raises")
+        except Invalid as refusal:
+            return self._result(REFUSED, reason=str(refusal))
+        except ClusterError as error:
+            return self._result(FAILED, reason=str(error))
+
+    def left(self, why: str) -> UndoneObject:
+        """Leave it for another time."""
+        return self._result(FAILED, reason=why)
+
+    def _without_kind(self) -> UndoneObject:
+        was_there = any(entry.before is not None for entry in self._entries)
+        if not was_there:
+            return self._result(AS_BEFORE, entries=tuple(self._entries))
+        reason = f"the cluster does not serve {self._ref.kind} any more, so it is gone"
+        return self._result(CHANGED_SINCE, reason=reason)
+
+    def _try(self, served: ServedKind) -> UndoneObject:
+        ref = self._ref
+        live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+        if live is not None and live["metadata"].get("deletionTimestamp"):
+            held = ", ".join(live["metadata"].get("finalizers") or ()) or "none"
+            return self._result(FAILED, reason=f"it is being deleted (finalizers: {held}); undo again then")
+        status = self._writes_status()
+        before = object_state(live, status=status)
+        after, found = self._decide(before, served)
+        if after == before:
+            return self._unchanged(found)
+        if live is None:
+            self._create(served, after.content or {})
+            return self._result(RECREATED, replace(found, fields=[]))
+        if after.content is None:
+            if why := self._inhabited(live):
+                return self._staying(found, why)
+            self._delete(served, live)
+            return self._result(DELETED, replace(found, fields=[]))
+        return self._patch(served, live, before, after, found)
+
+    def _writes_status(self) -> bool:
+        return any(entry.subresource == STATUS for entry in self._entries)
+
+    def _decide(self, live: ObjectState, served: ServedKind) -> tuple[ObjectState, _Findings]:
+        """Take the entries back, newest first; what the object comes to be, and what was found out."""
+        found = _Findings()
+        state = live
+        taken: list[tuple[JournalEntry, RevertResult]] = []
+        for entry in self._entries:
+            if entry.verb == "exec":
+                found.irreversible.append("a command was run in it: what that has done is not known")
+                continue
+            if entry.before is None and entry.after is None:
+                found.reasons.append("what was written is not kept any more")
+                continue
+            restored = revert_write(entry, state, served.shapes, force=self._force)
+            if entry.irreversible and restored.state != state:
+                found.irreversible.append(_told_as_irreversible(entry, restored.fields))
+                continue
+            state = restored.state
+            taken.append((entry, restored))
+        for entry, restored in net_reverts(taken):
+            found.fields += restored.fields
+            found.kept += restored.kept
+            if restored.reason:
+                found.reasons.append(restored.reason)
+            if restored.complete:
+                found.taken.append(entry)
+        return state, found
+
+    def _unchanged(self, found: _Findings) -> UndoneObject:
+        if found.irreversible:
+            return self._result(IRREVERSIBLE, replace(found, fields=[]))
+        if found.kept or found.reasons:
+            return self._result(CHANGED_SINCE, replace(found, fields=[]))
+        return self._result(AS_BEFORE, replace(found, fields=[]))
+
+    def _staying(self, found: _Findings, why: str) -> UndoneObject:
+        return self._result(CHANGED_SINCE, replace(found, fields=[], taken=[]), reason=why)
+
+    def _delete(self, served: ServedKind, live: Object) -> None:
+        meta = live["metadata"]
+        self._cluster.delete(
+            served.api_version,
+            self._ref.kind,
+            self._ref.name,
+            self._ref.namespace or None,
+            uid=meta.get("uid"),
+            resource_version=meta.get("resourceVersion"),
+        )
+
+    def _create(self, served: ServedKind, content: Object) -> None:
+        obj, lost = object_to_recreate(served.api_version, self._ref, content)
+        obj, owners = without_vanished_owners(self._cluster, obj)
+        self._lost = (*lost, *owners)
+        self._cluster.create(obj)
+
+    def _patch(
+        self, served: ServedKind, live: Object, before: ObjectState, after: ObjectState, found: _Findings
+    ) -> UndoneObject:
+        content = after.content or {}
+        try:
+            self._write(served, live, before.content or {}, content)
+            return self._result(RESTORED, found)
+        except Invalid:
+            if not after.recreated:
+                return self._in_portions(served, before, found)
+        if why := self._inhabited(live):
+            return self._staying(found, why)
+        # It was replaced, and what was before can't be had by a change.
+        self._delete(served, live)
+        self._wait_until_gone(served)
+        self._create(served, content)
+        return self._result(RECREATED, replace(found, fields=[]))
+
+    def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
+        ref, meta = self._ref, live["metadata"]
+        patch = merge_patch_between(before, after)
+        binding = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
+        parts = {STATUS: {STATUS: patch.pop(STATUS)}} if STATUS in patch and self._writes_status() else {}
+        if patch:
+            parts = {"": patch, **parts}
+        for subresource, part in parts.items():
+            bound = {**part, "metadata": {**(part.get("metadata") or {}), **binding}}
+            answer = self._cluster.patch(
+                served.api_version,
+                ref.kind,
+                ref.name,
+                ref.namespace or None,
+                bound,
+                subresource=subresource,
+            )
+            binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
+
+    def _in_portions(self, served: ServedKind, before: ObjectState, found: _Findings) -> UndoneObject:
+        """Write top-level fields one by one, as the server refuses all of them together."""
+        ref, refused = self._ref, dict[str, Invalid]()
+        wanted = self._decide(before, served)[0].content or {}
+        for name in dict.fromkeys((*(before.content or {}), *wanted)):
+            live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            now = object_state(live, status=self._writes_status())
+            if live is None or now.content is None:
+                continue
+            wanted = self._decide(now, served)[0].content or {}
+            part = {key: value for key, value in now.content.items() if key != name}
+            part |= {name: wanted[name]} if name in wanted else {}
+            try:
+                self._write(served, live, now.content, part)
+            except Invalid as refusal:
+                refused[name] = refusal
+        fields = [path for path in found.fields if top_of(path) not in refused]
+        if not refused:
+            return self._result(RESTORED, found)
+        told = "; ".join(dict.fromkeys(map(str, refused.values())))
+        return self._result(REFUSED, replace(found, taken=[], fields=fields), reason=told)
+
+    def _wait_until_gone(self, served: ServedKind) -> None:
+        end = time.monotonic() + SECONDS_TO_GO
+        ref = self._ref
+        while self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None):
+            if time.monotonic() >= end:
+                raise ClusterError(f"{ref} was to be made as before, and its deletion has not ended yet")
+            self._sleep(POLL_SECONDS)
+
+    def _result(
+        self,
+        state: str,
+        found: _Findings | None = None,
+        *,
+        reason: str = "",
+        entries: tuple[JournalEntry, ...] = (),
+    ) -> UndoneObject:
+        found = found or _Findings()
+        reasons = dict.fromkeys(filter(None, (reason, *found.irreversible, *found.reasons)))
+        return UndoneObject(
+            ref=self._ref,
+            migrations=tuple(dict.fromkeys(entry.migration for entry in self._entries)),
+            state=state,
+            fields=tuple(dict.fromkeys(found.fields)),
+            kept=tuple(dict.fromkeys(found.kept)),
+            lost=self._lost,
+            reason=self._redactor.clean("; ".join(reasons)),
+            entries=entries or tuple(found.taken),
+        )
+
+
+def net_reverts(
+    taken: Sequence[tuple[JournalEntry, RevertResult]],
+) -> Iterator[tuple[JournalEntry, RevertResult]]:
+    """Writes that were taken back, newest first, without what is as it was before an earlier one of them.
+
+    So that what was undone before, and nobody could note it any more, is not taken for somebody's change.
+    """
+    already_reverted: set[str] = set()
+    whole = False
+    found = []
+    for entry, restored in reversed(taken):
+        kept = () if whole else tuple(path for path in restored.kept if path not in already_reverted)
+        found.append((entry, replace(restored, kept=kept, reason="" if whole else restored.reason)))
+        already_reverted |= set(restored.already_reverted)
+        whole = whole or restored.whole
+    return reversed(found)
+
+
+def _told_as_irreversible(entry: JournalEntry, fields: Sequence[str]) -> str:
+    return f"{entry.irreversible.rstrip('.')} ({', '.join(fields)})"

@@ -1,0 +1,179 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where migrations lie, and packing those files for another machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+FOUND_PACKAGE = "kyma_found_migrations"
+"""The top-level package of what is found: in a packed module ``ansible_collections`` can't be extended."""
+
+MANIFEST = f"{FOUND_PACKAGE}/manifest.json"
+OWN_ORIGIN = "kyma.lifecycle"
+ORIGIN_OF_USERS = "yours"
+
+
+class UnreadableMigration(LifecycleError):
+    """A file that is to be sent along can't be read."""
+
+
+@dataclass(frozen=True)
+class MigrationFolder:
+    """A folder in which migrations are searched, which need not exist.
+
+    Attributes:
+        origin: whose it is, for people: a collection's name, or ``yours`` for folders of the user.
+        path: its absolute path on the controller.
+        problem: why nothing can be found there that the user counts on; mostly empty.
+    """
+
+    origin: str
+    path: str
+    problem: str = ""
+
+    @property
+    def package(self) -> str:
+        """The name of its package inside :data:`FOUND_PACKAGE`, the same however it is loaded."""
+        from zlib import crc32
+
+        slug = re.sub(r"[^A-Za-z0-9]+", "_", self.origin)
+        return f"{slug}_{crc32(self.path.encode()):08x}"
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.origin})" + ("" if Path(self.path).is_dir() else ": not there")
+
+
+@dataclass(frozen=True)
+class MigrationArchive:
+    """Migrations packed for another machine.
+
+    Attributes:
+        content: a zip, for :func:`~.loading.load_archive`.
+        searched: every folder that was searched, for people.
+        problems: files that can't be compiled, each with file and line.
+    """
+
+    content: bytes
+    searched: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def own_folder() -> MigrationFolder:
+    """The collection's own migrations."""
+    return MigrationFolder(OWN_ORIGIN, str(Path(__file__).resolve().parent.parent / "migrations"))
+
+
+def unique(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
+    """The folders without those that are another one by another path, in order."""
+    return list({Path(folder.path).resolve(): folder for folder in reversed(folders)}.values())[::-1]
+
+
+def module_names(folder: MigrationFolder) -> list[str]:
+    """The files in which migrations are searched, as paths in the folder and without their ending.
+
+    Those are all but what has an underscore (or a dot) before its name or that of a folder in between.
+    """
+    root = Path(folder.path)
+    names = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py") if path.is_file())
+    return sorted(name.as_posix() for name in names if not any(part[0] in "_." for part in name.parts))
+
+
+def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
+    """Pack the Python files of some folders, compiling each, so that errors name the true file and line.
+
+    Nothing of them is run. Those in which no migrations are searched are packed too, as others import them.
+    """
+    import io
+    import json
+    import zipfile
+
+    found = unique(folders)
+    problems: list[str] = []
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        manifest = [
+            {**asdict(folder), "searched": str(folder), "modules": module_names(folder)} for folder in found
+        ]
+        _write(archive, MANIFEST, json.dumps(manifest).encode())
+        for folder in found:
+            root = Path(folder.path)
+            inside = f"{FOUND_PACKAGE}/{folder.package}"
+            sources = _sources(root)
+            # A folder without __init__.py is a package only if the zip lists the folder itself.
+            for parent in sorted({path.parent for path in sources}):
+                _write(archive, f"{inside}/{parent.relative_to(root).as_posix()}/".replace("/./", "/"), b"")
+            for path in sources:
+                try:
+                    source = path.read_bytes()
+                except OSError as error:
+                    raise UnreadableMigration(f"{path}: can't be read: {error.strerror}") from error
+                problems += _problems_in(path, source)
+                _write(archive, f"{inside}/{path.relative_to(root).as_posix()}", source)
+    return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in found), tuple(problems))
+
+
+def folder_digest(folder: MigrationFolder) -> str:
+    """The digest of a folder's Python files, see :func:`code_digest`; of one that isn't there, of none."""
+    root = Path(folder.path)
+    return code_digest({path.relative_to(root).as_posix(): _content(path) for path in _sources(root)})
+
+
+def code_digest(files: Mapping[str, bytes]) -> str:
+    """sha256 over the Python files of one folder, wherever it lies.
+
+    Args:
+        files: their contents, by their paths in the folder.
+    """
+    import hashlib
+    import json
+
+    listed = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+
+
+def syntax_problem(error: SyntaxError | ValueError, file: str) -> str:
+    """What is wrong with a file that can't be compiled (a ValueError is a null byte in it)."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{file}:{line or 1}: {message}"
+
+
+def _problems_in(path: Path, source: bytes) -> Iterator[str]:
+    try:
+        compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        yield syntax_problem(error, str(path))
+
+
+def _sources(root: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in root.rglob("*.py")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts)
+    )
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        # Whoever loads or packs it tells of that.
+        return b""
+
+
+def _write(archive: ZipFile, name: str, content: bytes) -> None:
+    from zipfile import ZIP_DEFLATED, ZipInfo
+
+    # A fixed date: the same files make the same archive.
+    archive.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)

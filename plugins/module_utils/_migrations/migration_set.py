@@ -1,0 +1,30 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The migrations that the controller found, as a task gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+
+@dataclass(frozen=True)
+class MigrationSet:
+    """The migrations that were found.
+
+    Attributes:
+        migrations: the classes, each with a unique id.
+        searched: every folder that was searched, for people.
+        problems: what is wrong with what was found, each naming file and line. With any, nothing may run.
+        files: where those stand that are not the collection's own, by id.
+        code: sha256 over the Python files of each folder that was searched, by its path on the controller.
+    """
+
+    migrations: tuple[type[Migration], ...]
+    searched: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)

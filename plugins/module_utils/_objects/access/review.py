@@ -1,0 +1,118 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking the API server which rights the user lacks, and for the roles that would grant them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    KindNotServed,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from .rights import Right, access_review
+from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
+
+
+def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
+    """See that the user has all rights that some work needs, before it begins.
+
+    Args:
+        cluster: that is worked on.
+        needed: the rights.
+        what: the work, such as ``deletion``.
+
+    Raises:
+        LifecycleError: some are missing; the message has all of them, and ends with the roles to grant.
+    """
+    missing = missing_rights(cluster, needed)
+    if missing:
+        raise LifecycleError(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
+
+
+def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
+    """What to tell of missing rights, and the roles that would grant them, as YAML."""
+    user = _user(cluster)
+    roles = granting_roles(missing, Subject(user or "the user that deploys"), _namespaces(cluster, missing))
+    grants = roles_as_yaml(roles)
+    return rights_problem(user, missing, grants, what), grants
+
+
+def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
+    """Those of some rights that the user doesn't have: one question where it may do everything."""
+    asked = set(needed)
+    if not asked or _may(cluster, Right("*", "*", "*")):
+        return set()
+
+    def refused(rights: Iterable[Right]) -> set[Right]:
+        ordered = sorted(rights)
+        answers = map_in_threads(lambda right: _may(cluster, right), ordered)
+        return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
+
+    nowhere = refused({right.everywhere() for right in asked})
+    return refused({right for right in asked if right.namespace and right.everywhere() in nowhere}) | {
+        right for right in asked if not right.namespace and right in nowhere
+    }
+
+
+def _may(cluster: Cluster, right: Right) -> bool:
+    try:
+        answer = cluster.create(access_review(right), dry_run=True)
+    except KindNotServed:
+        return True
+    return bool((answer.get("status") or {}).get("allowed"))
+
+
+def _user(cluster: Cluster) -> str:
+    """Who we are to the server; empty where it doesn't tell (before Kubernetes 1.28)."""
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
+    try:
+        answer = cluster.create(review, dry_run=True)
+    except ClusterError:
+        return ""
+    return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "")
+
+
+def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
+    """The namespaces of some rights that are there; those that can't be read count as not there."""
+
+    def exists(name: str) -> bool:
+        try:
+            return cluster.get("v1", "Namespace", name) is not None
+        except ClusterError:
+            return False
+
+    names = sorted({right.namespace for right in rights if right.namespace})
+    return frozenset(name for name, there in zip(names, map_in_threads(exists, names), strict=True) if there)
+
+
+def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> set[Right]:
+    """Those of some rights that no rule grants.
+
+    Args:
+        rights: that are needed; in which namespace doesn't matter.
+        rules: ``resourceRules`` of a SelfSubjectRulesReview.
+    """
+    return {right for right in rights if not any(_grants(rule, right) for rule in rules)}
+
+
+def _grants(rule: Mapping[str, Any], right: Right) -> bool:
+    names = rule.get("resourceNames") or ()
+    subresource = right.resource.partition("/")[2]
+    wanted = (right.resource, *((f"*/{subresource}",) if subresource else ()))
+    return (
+        _has(rule.get("verbs"), right.verb)
+        and _has(rule.get("apiGroups"), right.group)
+        and _has(rule.get("resources"), *wanted)
+        and (not names or right.name in names)
+    )
+
+
+def _has(found: Collection[str] | None, *wanted: str) -> bool:
+    return any(one in (found or ()) for one in ("*", *wanted))

@@ -1,0 +1,93 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rights that a run needs, and the roles that would grant them: pure.
+
+The server's word for them is an access review (SelfSubjectAccessReview): a verb on a resource, in a namespace
+or, where that is empty, in the whole cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Resource,
+    group_of,
+)
+
+RBAC = "rbac.authorization.k8s.io"
+CRDS = "apiextensions.k8s.io"
+LEASES = "coordination.k8s.io"
+READ = ("get", "list", "watch")
+_REFUSAL = re.compile(
+    r'User "(?:[^"\\]|\\.)*" cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group'
+    r' "(?P<group>[^"]*)"(?: in the namespace "(?P<namespace>[^"]+)")?'
+)
+
+Resources = Callable[[str, str], "Resource | None"]
+"""What is served of a kind (apiVersion, kind), the release's own CRDs included."""
+
+
+class Right(NamedTuple):
+    """A verb on a resource: of one name or all, in one namespace or, where it is empty, in the cluster."""
+
+    verb: str
+    group: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+
+    def everywhere(self) -> Right:
+        """The same in all namespaces."""
+        return self._replace(namespace="")
+
+
+def diagnosis_rights() -> set[Right]:
+    """What telling why something is not healthy takes. A plan does not ask for it: all goes on without."""
+    return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
+
+
+def write_rights(rights: Iterable[Right]) -> set[Right]:
+    """Those of some rights that are about writing."""
+    return {right for right in rights if right.verb not in READ}
+
+
+def list_right(api_version: str, kind: str, served: Resources) -> set[Right]:
+    """What looking at all objects of a kind takes."""
+    resource = served(api_version, kind)
+    return {right_for("list", resource, "")} if resource else set()
+
+
+def right_for(verb: str, resource: Resource, namespace: str) -> Right:
+    place = namespace if resource.namespaced else ""
+    return Right(verb, group_of(resource.api_version), resource.plural, place)
+
+
+def refused_right(message: str) -> Right | None:
+    """The right that the server's authorizer said is missing, by its message; None for other messages."""
+    found = _REFUSAL.search(message)
+    if found is None:
+        return None
+    # To the authorizer a Namespace lies in itself.
+    inside = found["namespace"] if (found["group"], found["resource"]) != ("", "namespaces") else ""
+    return Right(found["verb"], found["group"], found["resource"], inside or "")
+
+
+def is_escalation(message: str) -> bool:
+    """Whether the server refuses a role as it grants more than its writer has."""
+    return "attempting to grant RBAC permissions not currently held" in message
+
+
+def access_review(right: Right) -> Object:
+    """The question to the server whether we have a right."""
+    attributes: Mapping[str, Any] = right._asdict()
+    return {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "metadata": {},
+        "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
+    }

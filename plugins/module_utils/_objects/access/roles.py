@@ -1,0 +1,161 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ClusterRoles that grant what the rights of a plan need, as YAML to apply."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Object,
+)
+
+from .rights import RBAC, Right
+
+GRANT_LABEL = f"{GROUP}/grants"
+"""Marks roles that were printed here: they don't keep a namespace, and go with it."""
+
+
+class Subject(NamedTuple):
+    """Who is to be granted something, as the server names the user."""
+
+    user: str
+
+    def as_subject(self) -> Object:
+        """As a binding names it."""
+        words = self.user.split(":")
+        if words[:2] == ["system", "serviceaccount"] and len(words) == 4:
+            return {"kind": "ServiceAccount", "namespace": words[2], "name": words[3]}
+        return {"apiGroup": RBAC, "kind": "User", "name": self.user}
+
+
+def rights_problem(user: str, missing: Collection[Right], grants: str, what: str = "deployment") -> str:
+    """Which rights some work lacks, and the roles that grant them, for a message."""
+    lines = [f"  {line}" for line in in_words(missing)]
+    who = f"the user {user}" if user else "the user"
+    return (
+        f"{who} lacks rights that this {what} needs:\n"
+        + "\n".join(lines)
+        + "\n  Have somebody who may grant them apply this with `kubectl apply -f`, then run the playbook"
+        f" again:\n\n{grants}"
+    )
+
+
+def in_words(rights: Iterable[Right]) -> list[str]:
+    verbs: dict[tuple[str, str, str, str], set[str]] = {}
+    for right in rights:
+        verbs.setdefault((right.group, right.resource, right.namespace, right.name), set()).add(right.verb)
+    names: dict[tuple[str, str], list[str]] = {}
+    for (group, resource, namespace, name), needed in sorted(verbs.items()):
+        what = f"{', '.join(sorted(needed))} {resource}{'.' if group else ''}{group}"
+        names.setdefault((what, namespace), []).append(name)
+    places: dict[tuple[str, str], list[str]] = {}
+    for (what, namespace), named in names.items():
+        which = f" ({', '.join(named)})" if all(named) else ""
+        places.setdefault((what + which, "" if not namespace else "in"), []).append(namespace)
+    return [
+        f"{what} in {', '.join(namespaces)}" if scoped else f"{what} in the whole cluster"
+        for (what, scoped), namespaces in places.items()
+    ]
+
+
+def granting_roles(missing: Collection[Right], subject: Subject, existing: Collection[str]) -> list[Object]:
+    """The roles and bindings that grant rights: per namespace where it exists, else for the whole cluster.
+
+    Their names tell their content, so that one never takes away what an earlier one granted.
+
+    Args:
+        missing: what to grant.
+        subject: to whom.
+        existing: the namespaces that are there, so that a role can be put into them.
+    """
+    by_place: dict[str, set[Right]] = {}
+    for right in missing:
+        by_place.setdefault(right.namespace if right.namespace in existing else "", set()).add(right)
+    wide = {(right.verb, right.group, right.resource) for right in by_place.get("", ()) if not right.name}
+    found: list[Object] = []
+    for namespace, rights in sorted(by_place.items()):
+        # What is granted of all, everywhere, is not granted again in a namespace, or by name.
+        needed = [r for r in rights if not (namespace or r.name) or (r.verb, r.group, r.resource) not in wide]
+        if needed:
+            found += _role_and_binding(_rules(needed), namespace, subject)
+    return found
+
+
+def _role_and_binding(rules: Sequence[Object], namespace: str, subject: Subject) -> list[Object]:
+    digest = hashlib.sha256(json.dumps([namespace, subject.user, rules]).encode()).hexdigest()[:8]
+    kind = "Role" if namespace else "ClusterRole"
+    place = {"namespace": namespace} if namespace else {}
+    name = f"kyma-deployer-{digest}"
+
+    def meta() -> Object:
+        # Not shared: YAML would make an alias of the second one.
+        return {"name": name, **place, "labels": {GRANT_LABEL: "deployer"}}
+
+    return [
+        {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta(), "rules": list(rules)},
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": f"{kind}Binding",
+            "metadata": meta(),
+            "roleRef": {"apiGroup": RBAC, "kind": kind, "name": name},
+            "subjects": [subject.as_subject()],
+        },
+    ]
+
+
+def _rules(rights: Iterable[Right]) -> list[Object]:
+    """Rules that grant rights, as few as can be."""
+    verbs: dict[tuple[str, str, str], set[str]] = {}
+    for right in rights:
+        verbs.setdefault((right.group, right.resource, right.name), set()).add(right.verb)
+    whole: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    single: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
+    for (group, resource, name), needed in verbs.items():
+        if name:
+            single.setdefault((group, resource, tuple(sorted(needed))), set()).add(name)
+        else:
+            whole.setdefault((group, tuple(sorted(needed))), set()).add(resource)
+    found: list[Object] = [
+        {"apiGroups": [group], "resources": sorted(resources), "verbs": list(needed)}
+        for (group, needed), resources in sorted(whole.items())
+    ]
+    return found + [
+        {
+            "apiGroups": [group],
+            "resources": [resource],
+            "verbs": list(needed),
+            "resourceNames": sorted(names),
+        }
+        for (group, resource, needed), names in sorted(single.items())
+    ]
+
+
+_REASONS = {
+    "escalate": "The release has these roles, and they may grant more than whoever deploys it has.",
+    "bind": "The release binds these roles, and they may grant more than whoever deploys it has.",
+}
+"""Why whoever deploys gets verbs that would let them take more rights than they were given."""
+
+
+def roles_as_yaml(roles: Iterable[Object]) -> str:
+    """Roles and bindings ready for ``kubectl apply -f``, with a reason beside each risky verb."""
+    import yaml
+
+    def dumped(value: Any) -> str:
+        text: str = yaml.safe_dump(value, sort_keys=False, default_flow_style=None)
+        return text
+
+    lines: list[str] = []
+    for role in roles:
+        lines.append("---\n" + dumped({key: value for key, value in role.items() if key != "rules"}))
+        lines += ["rules:\n"] if "rules" in role else []
+        for rule in role.get("rules") or ():
+            lines += [f"# {why}\n" for verb, why in _REASONS.items() if verb in rule["verbs"]]
+            lines.append(dumped([rule]))
+    return "".join(lines)

@@ -1,0 +1,228 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applying one object, with the ways around that the manifests of real releases need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Invalid,
+    Untypeable,
+)
+
+from ..inventory.inventory_entry import InventoryEntry
+from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
+from ..ownership.findings import Finding
+from ..ownership.other_tools import foreign_marks
+from ..ownership.policy import LAST_APPLIED, Policy
+from .refusals import is_immutable, is_other_object, with_uid
+from .server_side_apply import TRIES, ServerSideApply, live_object, without_marks
+
+
+@dataclass(frozen=True)
+class AppliedObject:
+    """What came of applying one object.
+
+    Attributes:
+        ref: what names it.
+        object: as the server answered.
+        replaced: whether it was deleted and made anew.
+        warnings: what a person should know, each naming the object.
+        findings: what others have done to it, told before or not.
+    """
+
+    ref: Ref
+    object: Object
+    replaced: bool = False
+    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def created(self) -> bool:
+        """Whether nobody but us has ever written it, and we only once."""
+        meta = self.object["metadata"]
+        managers = meta.get("managedFields") or ()
+        ours = all(m.get("manager") == FIELD_MANAGER for m in managers)
+        return self.replaced or (len(managers) <= 1 and ours and meta.get("generation", 1) <= 1)
+
+
+@dataclass(frozen=True)
+class KnownObjects:
+    """What is known of objects before they are applied.
+
+    Attributes:
+        entries: what the inventory remembers of them.
+        autoscaled: what autoscalers target.
+        by_uid: whether to write to no other objects than these, where one was deleted and made anew
+            meanwhile; a rehearsal, which writes nothing, need not.
+    """
+
+    entries: Mapping[Ref, InventoryEntry] = field(default_factory=dict)
+    autoscaled: frozenset[Target] = frozenset()
+    by_uid: bool = False
+
+
+NO_KNOWN_OBJECTS = KnownObjects()
+
+
+def apply_object(
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    wait_until_gone: Callable[[Object], None],
+    known: KnownObjects = NO_KNOWN_OBJECTS,
+) -> AppliedObject:
+    """Bring one object into the cluster as it is to be.
+
+    Server-side apply; where a field is held by others, what people hold is taken back and what controllers
+    hold is ceded; what Helm or a client-side apply made first is taken over; what the server can't type is
+    written plainly; what can't be changed is replaced, if the user allows it for its kind.
+
+    Args:
+        cluster: live or an overlay.
+        intent: the complete object.
+        policy: what the user allows.
+        wait_until_gone: waits until an object that was deleted no longer exists, before it is made anew.
+        known: what is known of it.
+
+    Raises:
+        ClusterError: the server refuses it in a way that there is no way around.
+    """
+    scaled = is_scaled(intent, known.autoscaled)
+    if scaled:
+        intent = leaving_replicas(intent, live_object(cluster, intent))
+    try:
+        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
+    except (Conflict, Invalid) as refusal:
+        if is_other_object(refusal):
+            raise ClusterError(
+                f"{ref_of(intent)} was deleted, or made anew, while it was applied: find out who does that,"
+                " and run the playbook again"
+            ) from refusal
+        if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
+            raise
+    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
+
+
+def _apply(
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    known: InventoryEntry | None = None,
+    *,
+    by_uid: bool = False,
+) -> AppliedObject:
+    attempt = ServerSideApply(cluster, intent, policy, known, by_uid=by_uid)
+    try:
+        return AppliedObject(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
+    except Untypeable as untypeable:
+        plain = _apply_plainly(cluster, intent, untypeable)
+    marks = foreign_marks(plain.object, intent) if policy.takeover else {}
+    return replace(plain, object=without_marks(cluster, plain.object, marks)) if marks else plain
+
+
+def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> AppliedObject:
+    ref = ref_of(intent)
+    meta = intent["metadata"]
+    plain = intent
+    if ref.kind != "Secret":
+        kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
+        annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: kept}
+        plain = {**intent, "metadata": {**meta, "annotations": annotations}}
+    live = live_object(cluster, intent)
+    if live is None:
+        answer = cluster.create(plain)
+    else:
+        patch = with_uid(merge_patch(_last_applied(live), plain), live["metadata"]["uid"])
+        answer = cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+    reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
+    if ref.kind == "Secret":
+        reason = "it doesn't say more, as the server's answer quotes values"
+    return AppliedObject(
+        ref,
+        answer,
+        warnings=(
+            f"{ref}: written plainly, as server-side apply can't read the release's manifest:"
+            f" {reason.strip(' :')[:300]}",
+        ),
+    )
+
+
+def _last_applied(live: Object) -> Mapping[str, Any]:
+    """What was written plainly the last time; nothing where somebody has made something else of the note."""
+    try:
+        noted = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
+
+
+def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that brings ``after`` about and takes out what only ``before`` had."""
+    patch: dict[str, Any] = {key: None for key in before if key not in after}
+    for key, value in after.items():
+        known = before.get(key)
+        if isinstance(value, Mapping):
+            patch[key] = merge_patch(known if isinstance(known, Mapping) else {}, value)
+        else:
+            patch[key] = value
+    return patch
+
+
+def _replace(
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    wait_until_gone: Callable[[Object], None],
+    *,
+    scaled: bool,
+) -> AppliedObject:
+    ref = ref_of(intent)
+    deleted = _delete(cluster, intent)
+    if deleted is not None:
+        wait_until_gone(deleted)
+        if scaled:
+            intent = keeping_replicas(intent, deleted)
+    made = _apply(cluster, intent, policy)
+    told = f"{ref}: replaced, as what changed can't be changed in place"
+    return replace(made, replaced=True, warnings=(*made.warnings, told))
+
+
+def _delete(cluster: Cluster, intent: Object) -> Object | None:
+    """Delete what there is of an object, as it was just seen; what that was, or None."""
+    ref = ref_of(intent)
+    for attempt in range(1, TRIES + 1):
+        live = live_object(cluster, intent)
+        if live is None:
+            return None
+        try:
+            deleted = cluster.delete(
+                intent["apiVersion"],
+                ref.kind,
+                ref.name,
+                ref.namespace,
+                uid=live["metadata"]["uid"],
+                resource_version=live["metadata"]["resourceVersion"],
+                # A StatefulSet takes its pods over by their names: they can run on.
+                propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
+            )
+            return live if deleted else None
+        except Conflict:
+            # Controllers may write a status between two requests.
+            if attempt == TRIES:
+                raise
+    return None

@@ -1,0 +1,72 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rights that applying and deleting objects needs."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    ref_of,
+)
+
+from ..access.rights import CRDS, RBAC, Resources, Right, right_for
+from ..health.status import is_always_current
+
+
+def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
+    """What applying one object and waiting for it takes.
+
+    Args:
+        obj: the object as it is to be.
+        action: what becomes of it: ``create``, ``change``, ``replace``, or empty where it stays as it is.
+        served: what is served of its kind.
+    """
+    resource = served(obj["apiVersion"], obj["kind"])
+    if resource is None:
+        return set()
+    ref = ref_of(obj)
+    verbs = {"get", "patch"}
+    if action in ("create", "replace"):
+        verbs.add("create")
+    if action == "replace":
+        verbs.add("delete")
+    if not is_always_current(obj["apiVersion"], ref.kind):
+        verbs |= {"list", "watch"}
+    found = {right_for(verb, resource, ref.namespace) for verb in verbs}
+    # The next plan lists whole kinds, metadata alone, to see what has become of them.
+    return found | {right_for("list", resource, "")}
+
+
+def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
+    """What deleting one object takes."""
+    resource = served(api_version, ref.kind)
+    verbs = ["get", "delete"]
+    if not is_always_current(api_version, ref.kind):
+        # What does not go at once is watched until it has gone.
+        verbs += ["list", "watch"]
+    return {right_for(verb, resource, ref.namespace) for verb in verbs} if resource else set()
+
+
+def narrowing_rights(crd: Object) -> set[Right]:
+    """What writing all objects of a kind anew takes, and telling in which version they are stored."""
+    spec = crd["spec"]
+    rewriting = {Right(verb, spec["group"], spec["names"]["plural"]) for verb in ("get", "list", "patch")}
+    return {Right("patch", CRDS, "customresourcedefinitions/status"), *rewriting}
+
+
+def granting_rights(obj: Object) -> set[Right]:
+    """What writing a role or a binding takes of whoever doesn't hold all the rights that it grants himself.
+
+    Source: Kubernetes, "Using RBAC authorization", privilege escalation prevention.
+    """
+    ref = ref_of(obj)
+    if ref.group != RBAC:
+        return set()
+    if ref.kind.endswith("Binding"):
+        # What is no reference to a role is the server's to refuse.
+        role = given if isinstance(given := obj.get("roleRef"), dict) else {}
+        resource = "clusterroles" if role.get("kind") == "ClusterRole" else "roles"
+        return {Right("bind", RBAC, resource, ref.namespace, str(role.get("name") or ""))}
+    return {Right("escalate", RBAC, f"{ref.kind.lower()}s", ref.namespace, ref.name)}

@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CustomResourceDefinitions whose versions change: wide while components change, narrow after. Pure.
+
+Source: Kubernetes, "Versions in CustomResourceDefinitions", upgrading existing objects to a new stored
+version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+
+
+def widen_versions(wanted: Object, live: Object | None) -> Object:
+    """A definition under which old and new components can work side by side.
+
+    What there is stays as it is, beside what the release brings. Objects are stored in the release's
+    version at once, as they would lose their new fields in the old one; unless a webhook converts them, which
+    first has to be there.
+
+    Args:
+        wanted: as the release has it.
+        live: as the cluster has it, if it has it.
+
+    Returns:
+        ``wanted`` itself where it takes nothing away.
+    """
+    if live is None:
+        return wanted
+    old, new = _versions(live), _versions(wanted)
+    # Also what is neither served nor stored any more: objects may still tell who wrote them in it.
+    kept = [version for name, version in old.items() if name not in new]
+    hidden = {
+        name for name, version in new.items() if not version["served"] and old.get(name, _NONE)["served"]
+    }
+    storage = _storage(wanted)
+    if _webhook(wanted) and _storage(live) in {*new, *(version["name"] for version in kept)}:
+        storage = _storage(live)
+    lost = loses_conversion(wanted, live)
+    if not (kept or hidden or lost or storage != _storage(wanted)):
+        return wanted
+    versions = [
+        {**version, "served": version["served"] or name in hidden, "storage": name == storage}
+        for name, version in [*new.items(), *((version["name"], version) for version in kept)]
+    ]
+    spec = {**wanted["spec"], "versions": versions}
+    if lost:
+        spec["conversion"] = live["spec"]["conversion"]
+    return {**wanted, "spec": spec}
+
+
+_NONE: Mapping[str, Any] = {"served": False}
+
+
+def gone_versions(wanted: Object, live: Object) -> list[str]:
+    """The versions that the cluster has and the release doesn't."""
+    new = _versions(wanted)
+    return [name for name in _versions(live) if name not in new]
+
+
+def stored_versions(live: Object) -> list[str]:
+    """The versions in which objects may be stored."""
+    return list((live.get("status") or {}).get("storedVersions") or ())
+
+
+def with_final_storage(wanted: Object, live: Object) -> Object:
+    """The wide definition, but objects are stored in the release's version, and converted as it says."""
+    wide = widen_versions(wanted, live)
+    storage = _storage(wanted)
+    versions = [{**version, "storage": version["name"] == storage} for version in wide["spec"]["versions"]]
+    spec = {key: value for key, value in wide["spec"].items() if key != "conversion"}
+    if "conversion" in wanted["spec"]:
+        spec["conversion"] = wanted["spec"]["conversion"]
+    return {**wide, "spec": {**spec, "versions": versions}}
+
+
+def is_stored_as(wanted: Object, live: Object) -> bool:
+    """Whether the cluster stores new objects in the release's version already."""
+    return _storage(wanted) == _storage(live)
+
+
+def storage_api_version(wanted: Object) -> str:
+    """The apiVersion in which the release wants objects to be stored."""
+    return f"{wanted['spec']['group']}/{_storage(wanted)}"
+
+
+def loses_conversion(wanted: Object, live: Object) -> bool:
+    """Whether a webhook converts objects, and the release's definition no longer has one."""
+    return _webhook(live) and not _webhook(wanted)
+
+
+def managers_without_versions(
+    managed_fields: Sequence[Mapping[str, Any]], gone: Collection[str], api_version: str, *, same_fields: bool
+) -> list[Mapping[str, Any]] | None:
+    """``managedFields`` of an object without entries of apiVersions that go; None where there are none.
+
+    One that is left makes every later server-side apply of the object fail, as the server can't convert it.
+
+    Args:
+        managed_fields: as the object has them.
+        gone: the apiVersions that go.
+        api_version: the one that objects are stored in from now on.
+        same_fields: whether the versions have the same fields (nothing converts them), so that who owns what
+            can be kept. Otherwise the owner counts as not having written the object.
+    """
+    if not any(entry.get("apiVersion") in gone for entry in managed_fields):
+        return None
+    kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for entry in managed_fields:
+        moved = dict(entry)
+        if entry.get("apiVersion") in gone:
+            if not same_fields:
+                continue
+            moved["apiVersion"] = api_version
+        key = tuple(moved.get(name) for name in ("manager", "operation", "apiVersion", "subresource"))
+        if key in kept:
+            fields = _united(kept[key].get("fieldsV1") or {}, moved.get("fieldsV1") or {})
+            moved = {**kept[key], "fieldsV1": fields}
+        kept[key] = moved
+    # An empty list would leave the entries as they are: this is how they are taken out.
+    return list(kept.values()) or [{}]
+
+
+def _united(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _united(one[key], other[key]) if key in one and key in other else one.get(key, other.get(key))
+        for key in dict.fromkeys((*one, *other))
+    }
+
+
+def _versions(crd: Object) -> dict[str, dict[str, Any]]:
+    return {
+        version["name"]: {
+            **version,
+            "served": bool(version.get("served")),
+            "storage": bool(version.get("storage")),
+        }
+        for version in crd["spec"].get("versions") or ()
+    }
+
+
+def _storage(crd: Object) -> str:
+    names: Iterable[str] = (name for name, version in _versions(crd).items() if version["storage"])
+    return next(iter(names), "")
+
+
+def _webhook(crd: Object) -> bool:
+    return (crd["spec"].get("conversion") or {}).get("strategy") == "Webhook"

@@ -1,0 +1,141 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What changes between two states of an object, as field paths and as a diff for people: pure.
+
+No value of a Secret gets through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
+
+from ..ownership.policy import LAST_APPLIED
+
+_BOOKKEEPING = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
+_SECRET_FIELDS = ("data", "stringData")
+_KUBECTL_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_HIDDEN = "*** (hidden)"
+_HIDDEN_CHANGED = "*** (hidden, changed)"
+
+
+def manifest_of(obj: Object, *, status: bool = False) -> Object:
+    """An object without what the server keeps about it: what a person would have written.
+
+    Args:
+        obj: the object.
+        status: whether its ``status`` was written on purpose, and is not its controller's.
+    """
+    shown = {key: value for key, value in obj.items() if status or key != "status"}
+    meta = {key: value for key, value in obj["metadata"].items() if key not in _BOOKKEEPING}
+    annotations = {k: v for k, v in (meta.pop("annotations", None) or {}).items() if k != LAST_APPLIED}
+    return {**shown, "metadata": {**meta, **({"annotations": annotations} if annotations else {})}}
+
+
+def changed_fields(before: Object, after: Object, *, status: bool = False) -> list[str]:
+    """Paths of the fields that differ between two states of an object, e.g. ``spec.replicas``.
+
+    Args:
+        before, after: the states.
+        status: see :func:`manifest_of`.
+    """
+    return [path for path, _before, _after in changed_values(before, after, status=status)]
+
+
+def changed_values(before: Object, after: Object, *, status: bool = False) -> list[tuple[str, Any, Any]]:
+    """The same, each with its value before and after, which may be a secret."""
+    return list(_differences(manifest_of(before, status=status), manifest_of(after, status=status), ""))
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            yield from _differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(before, list) and isinstance(after, list) and _named(before) and _named(after):
+        old = {item["name"]: item for item in before}
+        new = {item["name"]: item for item in after}
+        for name in dict.fromkeys((*old, *new)):
+            yield from _differences(old.get(name), new.get(name), f"{path}[{name}]")
+        if list(old) != list(new) and set(old) == set(new):
+            yield path, before, after
+    else:
+        yield path, before, after
+
+
+def _named(items: list[Any]) -> bool:
+    names = [item.get("name") for item in items if isinstance(item, dict)]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names) == len(items)
+
+
+def diff_of(before: Object | None, after: Object | None, *, status: bool = False) -> dict[str, str]:
+    """One entry of an Ansible diff, with the data of Secrets hidden.
+
+    Args:
+        before: the object as it is, or None where there is none yet.
+        after: the object as it will be, or None where it goes.
+        status: see :func:`manifest_of`.
+    """
+    subject = after or before
+    if subject is None:
+        raise AssertionError("a difference has an object before, after or both")
+    header = str(ref_of(subject))
+    old, new = _without_secrets(
+        manifest_of(before, status=status) if before else None,
+        manifest_of(after, status=status) if after else None,
+    )
+    return {
+        "before_header": header if before else f"{header} (absent)",
+        "after_header": header if after else f"{header} (deleted)",
+        "before": _as_yaml(old),
+        "after": _as_yaml(new),
+    }
+
+
+def _without_secrets(old: Object | None, new: Object | None) -> tuple[Object | None, Object | None]:
+    if (old or new or {}).get("kind") != "Secret":
+        return old, new
+    for field in _SECRET_FIELDS:
+        old, new = _masked(old, new, field)
+    return _without_applied(old), _without_applied(new)
+
+
+def _masked(old: Object | None, new: Object | None, field: str) -> tuple[Object | None, Object | None]:
+    before, after = (old or {}).get(field) or {}, (new or {}).get(field) or {}
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        # No server takes such a Secret, and still it is one.
+        old = {**old, field: _HIDDEN} if old and before else old
+        return old, ({**new, field: _HIDDEN} if new and after else new)
+    data_before, data_after = dict(before), dict(after)
+    if old and data_before:
+        old = {**old, field: dict.fromkeys(data_before, _HIDDEN)}
+    if new and data_after:
+        masked = {
+            key: _HIDDEN if key not in data_before or data_before[key] == value else _HIDDEN_CHANGED
+            for key, value in data_after.items()
+        }
+        new = {**new, field: masked}
+    return old, new
+
+
+def _without_applied(secret: Object | None) -> Object | None:
+    """A Secret without what a client-side apply has noted of it, which is all of it."""
+    annotations = secret["metadata"].get("annotations") or {} if secret else {}
+    if secret is None or _KUBECTL_APPLIED not in annotations:
+        return secret
+    hidden = {**annotations, _KUBECTL_APPLIED: _HIDDEN}
+    return {**secret, "metadata": {**secret["metadata"], "annotations": hidden}}
+
+
+def _as_yaml(obj: Object | None) -> str:
+    if obj is None:
+        return ""
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(obj, Dumper=dumper, default_flow_style=False, sort_keys=True, width=1000)
+    return text

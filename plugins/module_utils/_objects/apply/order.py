@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order in which the objects of one component are applied.
+
+The ranks follow the rule of every Kubernetes packager: what others refer to comes first (namespaces, quotas,
+accounts, configuration), then rights, then what serves traffic, then what runs, and last what can get in the
+way of all others: webhooks and aggregated APIs. Custom resources come after the workloads' kinds, as their
+operators may have webhooks of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
+
+_RANKS: tuple[tuple[str, ...], ...] = (
+    ("Namespace",),
+    ("CustomResourceDefinition",),
+    ("PriorityClass", "RuntimeClass", "StorageClass", "NetworkPolicy", "ResourceQuota", "LimitRange"),
+    ("ServiceAccount", "Secret", "ConfigMap", "PodDisruptionBudget", "PersistentVolume"),
+    ("PersistentVolumeClaim", "ClusterRole", "Role"),
+    ("ClusterRoleBinding", "RoleBinding"),
+    ("Service", "Endpoints", "EndpointSlice"),
+    (
+        "DaemonSet",
+        "Deployment",
+        "ReplicaSet",
+        "StatefulSet",
+        "Pod",
+        "Job",
+        "CronJob",
+        "HorizontalPodAutoscaler",
+    ),
+    ("Ingress", "IngressClass"),
+)
+_RANK_OF = {kind: rank for rank, kinds in enumerate(_RANKS) for kind in kinds}
+_CUSTOM_RESOURCES = len(_RANKS)
+_IN_THE_WAY = len(_RANKS) + 1
+
+CRD_RANK = _RANK_OF["CustomResourceDefinition"]
+
+
+def rank_of(obj: Object) -> int:
+    """The rank of one object: all of a lower rank are applied before any of a higher one."""
+    kind = obj["kind"]
+    if is_in_the_way(kind):
+        return _IN_THE_WAY
+    if not is_built_in(group_of(obj["apiVersion"])):
+        return _CUSTOM_RESOURCES
+    return _RANK_OF.get(kind, _CUSTOM_RESOURCES)
+
+
+def is_in_the_way(kind: str) -> bool:
+    """Whether objects of this kind can keep all others from being written or read."""
+    return kind.endswith("WebhookConfiguration") or kind == "APIService"
+
+
+def is_home(obj: Object) -> bool:
+    """Whether objects of other components may live in this one, and go with it: a namespace, a definition."""
+    return rank_of(obj) <= CRD_RANK
+
+
+def by_rank(objects: Iterable[Object]) -> list[list[Object]]:
+    """The objects in groups of one rank each, lowest first; within a group in their given order."""
+    groups: dict[int, list[Object]] = {}
+    for obj in objects:
+        groups.setdefault(rank_of(obj), []).append(obj)
+    return [groups[rank] for rank in sorted(groups)]

@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Webhooks of a release that don't answer, while a run is planned that may be what mends them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+_CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
+class OwnWebhooks:
+    """Tells which webhooks of a cluster are ours, and remembers those that were asked for.
+
+    The cluster is read only when the first of them is asked for; usable from several threads.
+
+    Args:
+        cluster: the live one.
+        ours: all objects of the release and of the inventories.
+    """
+
+    def __init__(self, cluster: Cluster, ours: Collection[Ref]) -> None:
+        self._cluster = cluster
+        self._ours = ours
+        self._lock = threading.Lock()
+        self._configurations: list[Object] | None = None
+        self._silent: dict[str, Ref] = {}
+
+    def is_own(self, name: str) -> bool:
+        """Whether a webhook that doesn't answer is one of a configuration of ours.
+
+        Args:
+            name: of the webhook, not of its configuration.
+        """
+        with self._lock:
+            if name not in self._silent:
+                refs = [ref_of(one) for one in self._read() if _has(one, name)]
+                self._silent.update((name, ref) for ref in refs if ref in self._ours)
+            return name in self._silent
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know of those that don't answer, each once."""
+        return [
+            f"{ref}: its webhook {name} doesn't answer; what the server would ask it about is unverified. If"
+            f" the run, too, fails for it, delete {ref.kind} {ref.name}, and run the playbook again: it makes"
+            " it anew"
+            for name, ref in sorted(self._silent.items())
+        ]
+
+    def _read(self) -> list[Object]:
+        if self._configurations is None:
+            found = map_in_threads(self._list, _CONFIGURATIONS)
+            self._configurations = [one for some in found for one in some]
+        return self._configurations
+
+    def _list(self, kind: str) -> list[Object]:
+        try:
+            return self._cluster.list("admissionregistration.k8s.io/v1", kind).items
+        except ClusterError:
+            # Then nobody can tell whose it is, and it stands in the way as anybody's does.
+            return []
+
+
+def _has(configuration: Object, name: str) -> bool:
+    return any(webhook.get("name") == name for webhook in configuration.get("webhooks") or ())

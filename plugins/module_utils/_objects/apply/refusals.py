@@ -1,0 +1,44 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing to the very object that was seen, and to no other one of its name: pure."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
+
+
+def with_uid(intent: Object, uid: str) -> Object:
+    """An intent that holds only for the object with a uid; for any where it is empty."""
+    return {**intent, "metadata": {**intent["metadata"], "uid": uid}} if uid else intent
+
+
+def is_other_object(refusal: Exception) -> bool:
+    """Whether the server refuses a write with a uid because that object is gone, or was made anew.
+
+    It says 409 of an apply where there is no object, and 422 where there is another one, whose uid it would
+    not change.
+    """
+    if isinstance(refusal, Invalid):
+        return any(cause.field == "metadata.uid" for cause in refusal.causes)
+    return isinstance(refusal, Conflict) and "uid mismatch" in refusal.api_message
+
+
+_MARKS = (
+    "field is immutable",
+    "are forbidden",
+    "is immutable",
+    "may not be changed",
+    "cannot change roleRef",
+)
+
+
+def is_immutable(refusal: Exception) -> bool:
+    """Whether the server refuses a change because it can only be had by making the object anew."""
+    return (
+        isinstance(refusal, Invalid)
+        and refusal.status == 422
+        and not is_other_object(refusal)
+        and any(mark in refusal.api_message for mark in _MARKS)
+    )

@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a rehearsal has changed, in the portions in which it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
+
+from .change import ObjectChange
+from .diff import changed_fields
+
+
+class RehearsedChanges:
+    """Tells each change of an overlay once.
+
+    Args:
+        overlay: what is rehearsed on.
+        after: what was told of the same overlay before.
+
+    Attributes:
+        met: live objects that would be written.
+    """
+
+    def __init__(self, overlay: DryRunCluster, after: RehearsedChanges | None = None) -> None:
+        self._overlay = overlay
+        self._known: dict[Ref, Object | None] = dict(after._known) if after else {}
+        self.met: dict[Ref, Object] = {}
+
+    def take(
+        self, intents: Mapping[Ref, Object] | None = None, replaced: Collection[Ref] = ()
+    ) -> tuple[ObjectChange, ...]:
+        """What has changed since this was last asked.
+
+        Args:
+            intents: what was applied; it is told in this order, and new objects as they were meant.
+            replaced: what was deleted and made anew.
+        """
+        intents = intents or {}
+        changes: list[ObjectChange] = []
+        # They were written side by side; they are told in an order that is the same the next time.
+        order = {ref: position for position, ref in enumerate(intents)}
+        for change in sorted(self._overlay.changes(), key=lambda one: order.get(one.ref, -1)):
+            ref = change.ref
+            if ref in intents and change.before is not None:
+                self.met[ref] = change.before
+            before = self._known.get(ref, change.before)
+            after = self._known[ref] = change.after
+            status = change.status
+            if before is after or before == after:
+                continue
+            if before and after and not changed_fields(before, after, status=status):
+                continue
+            shown = intents.get(ref, after) if before is None and after else after
+            changes.append(
+                ObjectChange(ref, before, shown, ref in replaced, change.unverified, status=status)
+            )
+        return tuple(changes)

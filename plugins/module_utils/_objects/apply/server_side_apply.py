@@ -1,0 +1,241 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One server-side apply, and who holds what of the object after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import Fields
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
+
+from ..inventory.inventory_entry import InventoryEntry
+from ..ownership.adoption import (
+    ManagerEntry,
+    TakenFields,
+    is_maker,
+    is_other_tool,
+    is_plain_write_of_ours,
+    owned_fields,
+    take_over_fields,
+)
+from ..ownership.conflicts import resolve_conflict
+from ..ownership.findings import DriftOutcome, Finding, added_by, foreign_findings, name_of
+from ..ownership.other_tools import foreign_marks
+from ..ownership.policy import Policy
+from .refusals import is_immutable, is_other_object, with_uid
+
+TRIES = 5
+"""How often to take fields over: controllers may write a status between two requests."""
+
+
+class ServerSideApply:
+    """One server-side apply. What is found on the way is in :attr:`findings`.
+
+    Args:
+        cluster: live or an overlay.
+        intent: the complete object.
+        policy: what the user allows.
+        known: what the inventory remembers of it.
+        by_uid: whether to write to no other object of that name than the one that is known or was seen.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        intent: Object,
+        policy: Policy,
+        known: InventoryEntry | None,
+        *,
+        by_uid: bool = False,
+    ) -> None:
+        self.findings: list[Finding] = []
+        self._cluster = cluster
+        self._intent = intent
+        self._ref = ref_of(intent)
+        self._policy = policy
+        self._known = known
+        self._by_uid = by_uid
+        self._uid = ""
+
+    def run(self) -> Object:
+        """Apply; the object as it then is.
+
+        Raises:
+            ClusterError: the server refuses it.
+        """
+        try:
+            answer = self._first()
+            if self._take_over_from_makers(answer):
+                answer = self._without_leftovers(answer)
+        except Conflict as conflict:
+            answer = self._settle(conflict)
+        else:
+            self._note(answer, ())
+        if self._policy.strict_drift:
+            answer = self._without_additions(answer)
+        return self._without_marks(answer) if self._policy.takeover else answer
+
+    def _first(self) -> Object:
+        """Apply it to the object that is known; where that is gone or made anew, to what there is instead."""
+        self._bind(self._known.uid if self._known else "")
+        try:
+            return self._apply()
+        except (Conflict, Invalid) as refusal:
+            if not is_other_object(refusal):
+                raise
+        live = self._live()
+        self._bind(live["metadata"]["uid"] if live else "")
+        return self._apply()
+
+    def _apply(self, *, force: bool = False) -> Object:
+        answer = self._cluster.apply(with_uid(self._intent, self._uid), force=force)
+        self._bind(answer["metadata"]["uid"])
+        return answer
+
+    def _bind(self, uid: str) -> None:
+        self._uid = uid if self._by_uid else ""
+
+    def _without_leftovers(self, answer: Object) -> Object:
+        """Have what only its maker had held removed, unless that can't be had but by making the object anew.
+
+        Then it stays with its maker: a volume claim is no price for a leftover.
+        """
+        try:
+            return self._apply()
+        except Invalid as refusal:
+            if not is_immutable(refusal) or self._ref.kind in self._policy.replace_immutable:
+                raise
+        self.findings.clear()
+        live = self._live() or answer
+        return self._patch_managers(live, _managers_of(answer))
+
+    def _settle(self, conflict: Conflict) -> Object:
+        live = self._live()
+        self._bind(live["metadata"]["uid"] if live else "")
+        if live and self._take_over_from_makers(live):
+            try:
+                answer = self._apply()
+            except Conflict as remaining:
+                conflict = remaining
+            else:
+                self._note(answer, ())
+                return answer
+        resolution = resolve_conflict(
+            self._intent,
+            conflict.causes,
+            _managers_of(live) if live else (),
+            interactive=self._policy.interactive_managers,
+            force=self._policy.force_conflicts,
+        )
+        if resolution is None:
+            raise conflict
+        self._intent = resolution.intent
+        answer = self._apply(force=resolution.force)
+        self.findings += resolution.taken
+        self._note(answer, resolution.ceded)
+        return answer
+
+    def _note(self, answer: Object, ceded: Sequence[Finding]) -> None:
+        self.findings += foreign_findings(answer, ceded)
+
+    def _without_additions(self, answer: Object) -> Object:
+        added = [finding for finding in self.findings if finding.outcome is DriftOutcome.KEPT]
+        if not added or not self._take_over(answer, added_by):
+            return answer
+        gone = [replace(finding, outcome=DriftOutcome.REMOVED) for finding in added]
+        self.findings = [finding for finding in self.findings if finding not in added] + gone
+        return self._apply()
+
+    def _without_marks(self, answer: Object) -> Object:
+        """Take off what another tool knows its objects by, whoever has written that."""
+        marks = foreign_marks(answer, self._intent)
+        if not marks:
+            return answer
+        fields = {f"metadata.{place}.{name}" for place, names in marks.items() for name in names}
+        self.findings = [
+            replace(finding, outcome=DriftOutcome.REMOVED) if finding.field in fields else finding
+            for finding in self.findings
+        ]
+        return without_marks(self._cluster, answer, marks)
+
+    def _take_over_from_makers(self, live: Object) -> bool:
+        """Take over what an object was made with, unless we made it; whether there was anything.
+
+        What could only be written plainly is ours anyway: our own write would conflict with us, and what the
+        release drops would stay.
+        """
+        made_by_us = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
+        # A namespace is a place that others have furnished: labels that our manifest lacks are no leftovers.
+        ours = made_by_us or self._ref[:2] == NAMESPACE_KIND
+
+        def adopts(manager: ManagerEntry) -> bool:
+            return (not ours and is_maker(manager)) or (self._policy.takeover and is_other_tool(manager))
+
+        def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
+            return (
+                owned_fields(manager) if is_plain_write_of_ours(manager) or adopts(manager) else frozenset()
+            )
+
+        managers = _managers_of(live)
+        adopted = [manager for manager in managers if adopts(manager)]
+        if not adopted and not any(map(is_plain_write_of_ours, managers)):
+            return False
+        self.findings += [
+            Finding(self._ref, "", name_of(one), str(one.get("time") or ""), DriftOutcome.ADOPTED)
+            for one in adopted
+        ]
+        return self._take_over(live, taken)
+
+    def _take_over(self, live: Object, taken: TakenFields) -> bool:
+        """Make what others hold count as applied by us; whether there was anything."""
+        for attempt in range(1, TRIES + 1):
+            managers = _managers_of(live)
+            moved = take_over_fields(managers, self._intent["apiVersion"], taken)
+            if moved is None:
+                return False
+            try:
+                self._patch_managers(live, moved)
+                return True
+            except Conflict:
+                newer = self._live()
+                if newer is None or attempt == TRIES:
+                    raise
+                live = newer
+        return False
+
+    def _patch_managers(self, live: Object, managers: Sequence[ManagerEntry]) -> Object:
+        """Exchange who holds what, unless somebody has written the object since it was read."""
+        meta = {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")}
+        patch = {"metadata": {**meta, "managedFields": list(managers)}}
+        ref = self._ref
+        return self._cluster.patch(self._intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+
+    def _live(self) -> Object | None:
+        return live_object(self._cluster, self._intent)
+
+
+def without_marks(cluster: Cluster, live: Object, marks: Mapping[str, Mapping[str, None]]) -> Object:
+    """Take labels and annotations off an object, named as a merge patch of its metadata does."""
+    ref = ref_of(live)
+    patch = {"metadata": {"uid": live["metadata"].get("uid"), **marks}}
+    return cluster.patch(live["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+
+
+def live_object(cluster: Cluster, intent: Object) -> Object | None:
+    """What there is of an object that is to be applied, or None."""
+    ref = ref_of(intent)
+    return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+
+
+def _managers_of(obj: Object) -> list[dict[str, Any]]:
+    return obj["metadata"].get("managedFields") or []

@@ -1,0 +1,115 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why an object is not healthy: reads what ``explanation.py`` tells it from, in at most four requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+
+from .explanation import Evidence, explain, hanging, needs_claim, unbound_claim
+from .wait import UnhealthyObject
+
+WORKLOADS = frozenset(
+    {
+        ("apps", "Deployment"),
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("apps", "DaemonSet"),
+        ("batch", "Job"),
+    }
+)
+
+
+def diagnose(cluster: Cluster, unhealthy: UnhealthyObject) -> str:
+    """A sentence or two that name the object, its state, the pod that hangs, and what holds it up.
+
+    At most four requests; what may not be read is left out, and the sentence says so.
+    """
+    if unhealthy.object is None:
+        return explain(unhealthy.ref, unhealthy.health, Evidence())
+    pod: Object | None = None
+    try:
+        pod = _hanging_pod(cluster, unhealthy.ref, unhealthy.object)
+        if pod is None and unhealthy.health.reason == "FailedCreate":
+            # The condition quotes the refusal, which is all that the events would.
+            return explain(unhealthy.ref, unhealthy.health, Evidence())
+        return explain(unhealthy.ref, unhealthy.health, _evidence(cluster, unhealthy.object, pod))
+    except ClusterError as error:
+        return explain(unhealthy.ref, unhealthy.health, Evidence(pod=pod, unread=str(error)))
+
+
+def _hanging_pod(cluster: Cluster, ref: Ref, obj: Object) -> Object | None:
+    if (ref.group, ref.kind) not in WORKLOADS:
+        return hanging([obj]) if (ref.group, ref.kind) == ("", "Pod") else None
+    selector = label_selector((obj.get("spec") or {}).get("selector") or {})
+    if not selector:
+        return None
+    pods = cluster.list("v1", "Pod", ref.namespace, label_selector=selector).items
+    return hanging(pod for pod in pods if belongs(pod, obj))
+
+
+def _evidence(cluster: Cluster, obj: Object, pod: Object | None) -> Evidence:
+    if pod is None:
+        claim = obj if obj["kind"] == "PersistentVolumeClaim" else None
+        return Evidence(claim=claim, events=_events(cluster, obj))
+    claim = None
+    if needs_claim(pod):
+        namespace = pod["metadata"]["namespace"]
+        claim = unbound_claim(pod, cluster.list("v1", "PersistentVolumeClaim", namespace).items)
+    return Evidence(pod, claim, _events(cluster, claim or pod))
+
+
+def _events(cluster: Cluster, about: Object) -> list[Object]:
+    """The events about an object, or, of a Deployment, about its ReplicaSets: those create its pods."""
+    ref = ref_of(about)
+    creates = ref.kind == "Deployment"
+    kind = "ReplicaSet" if creates else ref.kind
+    fields = f"involvedObject.kind={kind}" + ("" if creates else f",involvedObject.name={ref.name}")
+    # Events about cluster-scoped objects are kept in the namespace default.
+    found = cluster.list("v1", "Event", ref.namespace or "default", field_selector=fields).items
+    return [event for event in found if _is_about(event.get("involvedObject") or {}, about, creates)]
+
+
+def _is_about(involved: Mapping[str, Any], about: Object, creates: bool) -> bool:
+    if creates:
+        return bool(str(involved.get("name") or "").rpartition("-")[0] == about["metadata"]["name"])
+    # Events outlive their object: another one of the same name may have been there before.
+    return not involved.get("uid") or bool(involved["uid"] == about["metadata"].get("uid"))
+
+
+def belongs(pod: Mapping[str, Any], obj: Mapping[str, Any]) -> bool:
+    """Whether a pod is one of this workload's, or of a Deployment's ReplicaSets: labels don't say so."""
+    meta = obj["metadata"]
+    for owner in pod["metadata"].get("ownerReferences") or ():
+        if obj["kind"] == "Deployment":
+            if owner.get("kind") == "ReplicaSet" and str(owner["name"]).rpartition("-")[0] == meta["name"]:
+                return True
+        elif owner.get("uid") == meta.get("uid"):
+            return True
+    return False
+
+
+def label_selector(selector: Mapping[str, Any]) -> str:
+    """A LabelSelector as the API's query parameter."""
+    terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    for term in selector.get("matchExpressions") or ():
+        key, values = term["key"], ",".join(term.get("values") or ())
+        terms.append(
+            {
+                "In": f"{key} in ({values})",
+                "NotIn": f"{key} notin ({values})",
+                "Exists": key,
+                "DoesNotExist": f"!{key}",
+            }[term["operator"]]
+        )
+    return ",".join(terms)

@@ -1,0 +1,198 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why an object is not healthy, in a sentence or two: pure, from what ``diagnosis.py`` has read.
+
+Nobody should need ``kubectl describe``. Told are reasons, messages of conditions and events, exit codes and
+termination messages; never logs, and no values of environment variables, as those may hold secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+
+from .result import conditions, is_true, number, spec, status
+from .status import Health
+
+LONGEST_CLAUSE = 300
+"""Characters of one foreign message; some carry whole pages."""
+
+STARTING = frozenset({"ContainerCreating", "PodInitializing"})
+"""Waiting reasons that say nothing: what holds such a container up stands in the pod's events."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was read about an unhealthy object.
+
+    Attributes:
+        pod: the pod of it that hangs, or None.
+        claim: the unbound claim that this pod waits for, or None.
+        events: warnings about the claim, the pod or the object, whichever of them is the last in that chain.
+        unread: why some of it could not be read, or empty.
+    """
+
+    pod: Object | None = None
+    claim: Object | None = None
+    events: Sequence[Object] = ()
+    unread: str = ""
+
+
+def explain(ref: Ref, health: Health, evidence: Evidence) -> str:
+    """Name the object, its state, the pod that hangs, and what holds it up."""
+    clauses = [f"{ref}: {tidy(health.message or health.reason or health.state)}"]
+    if evidence.pod is not None:
+        clauses.append(_about_pod(evidence.pod))
+    if evidence.claim is not None:
+        clauses.append(_about_claim(evidence.claim))
+    event = telling(evidence.events)
+    if event is not None and tidy(event.get("message")) not in " ".join(clauses):
+        clauses.append(f"{event.get('reason') or 'event'}: {tidy(event.get('message'))}")
+    if evidence.unread:
+        clauses.append(f"why could not be read: {tidy(evidence.unread)}")
+    return "; ".join(clauses)
+
+
+def hanging(pods: Iterable[Object]) -> Object | None:
+    """The pod that tells most about why things don't go on; None if all of them are fine.
+
+    The worst comes first, the newest among equals, and what is being deleted anyway last.
+    """
+    candidates = sorted(
+        (p for p in pods if _badness(p)),
+        key=lambda p: (
+            not p["metadata"].get("deletionTimestamp"),
+            _badness(p),
+            p["metadata"].get("creationTimestamp") or "",
+        ),
+    )
+    return candidates[-1] if candidates else None
+
+
+def needs_claim(pod: Mapping[str, Any]) -> bool:
+    """Whether no node takes this pod for want of a volume."""
+    scheduled = conditions(pod).get("PodScheduled", {})
+    return "persistentvolumeclaim" in str(scheduled.get("message") or "").lower()
+
+
+def unbound_claim(pod: Mapping[str, Any], claims: Iterable[Object]) -> Object | None:
+    """The first claim of a pod that has no volume."""
+    names = [
+        (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        for volume in spec(pod).get("volumes") or ()
+    ]
+    by_name = {claim["metadata"]["name"]: claim for claim in claims}
+    for name in names:
+        claim = by_name.get(name)
+        if claim is not None and status(claim).get("phase") != "Bound":
+            return claim
+    return None
+
+
+def telling(events: Iterable[Object]) -> Object | None:
+    """The newest warning; one that only says that something is tried again counts less than any other."""
+    warnings = [e for e in events if e.get("type") == "Warning" and e.get("message")]
+    return max(warnings, key=lambda e: (e.get("reason") != "BackOff", _time_of(e)), default=None)
+
+
+def tidy(text: object) -> str:
+    """A foreign message on one line, of bearable length, without passwords in URLs."""
+    line = re.sub(r"://[^/\s:@]+:[^/\s@]+@", "://***@", " ".join(str(text or "").split())).rstrip(".")
+    return line if len(line) <= LONGEST_CLAUSE else line[: LONGEST_CLAUSE - 3] + "..."
+
+
+def _badness(pod: Mapping[str, Any]) -> int:
+    phase = status(pod).get("phase")
+    if phase == "Succeeded" or (phase == "Running" and is_true(conditions(pod).get("Ready"))):
+        return 0
+    if phase == "Failed" or any(_is_broken(c) for c in _containers(pod)):
+        return 3
+    return 2 if phase != "Running" else 1
+
+
+def _is_broken(container: Mapping[str, Any]) -> bool:
+    waiting = _state(container, "waiting")
+    ended = _state(container, "terminated")
+    return bool(waiting and waiting.get("reason") not in STARTING) or number(ended, "exitCode") != 0
+
+
+def _about_pod(pod: Mapping[str, Any]) -> str:
+    name = f"pod {pod['metadata']['name']}"
+    scheduled = conditions(pod).get("PodScheduled", {})
+    if scheduled.get("status") == "False":
+        return f"{name}: {scheduled.get('reason')}: {tidy(scheduled.get('message'))}"
+    broken = next((c for c in _containers(pod) if _is_broken(c)), None)
+    if broken is not None:
+        return f"{name}, container {broken.get('name')}: {_about_container(broken, pod)}"
+    if status(pod).get("phase") == "Failed":
+        words = [str(status(pod)[key]) for key in ("reason", "message") if status(pod).get(key)]
+        return f"{name}: {tidy(': '.join(words) or 'it has failed')}"
+    waiting = next((c for c in _containers(pod) if not c.get("ready")), None)
+    if waiting is not None:
+        held_up = _state(waiting, "waiting").get("reason") or "not started"
+        told = "it runs but is not ready" if "running" in (waiting.get("state") or {}) else held_up
+        return f"{name}, container {waiting.get('name')}: {told}"
+    return f"{name}: {str(status(pod).get('phase') or 'not started yet').lower()}"
+
+
+def _about_container(container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
+    waiting, ended = _state(container, "waiting"), _state(container, "terminated")
+    if not waiting:
+        return _about_end(ended, container, pod)
+    told = str(waiting.get("reason") or "waiting")
+    last = (container.get("lastState") or {}).get("terminated") or {}
+    if told == "CrashLoopBackOff" and last:
+        restarts = number(container, "restartCount")
+        return f"{told} after {restarts} restarts, {_about_end(last, container, pod)}"
+    return f"{told}: {tidy(waiting['message'])}" if waiting.get("message") else told
+
+
+def _about_end(ended: Mapping[str, Any], container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
+    reason = ended.get("reason")
+    told = f"ended with exit code {number(ended, 'exitCode')}" + (f" ({reason})" if reason else "")
+    message = tidy(ended.get("message"))
+    return f"{told}: {message}" if message and not _shows_log(container, pod) else told
+
+
+def _shows_log(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    # With this policy the kubelet makes the tail of the log the termination message.
+    every = [*(spec(pod).get("initContainers") or ()), *(spec(pod).get("containers") or ())]
+    return any(
+        c.get("name") == container.get("name")
+        and c.get("terminationMessagePolicy") == "FallbackToLogsOnError"
+        for c in every
+    )
+
+
+def _about_claim(claim: Mapping[str, Any]) -> str:
+    name, wanted = claim["metadata"]["name"], spec(claim).get("storageClassName")
+    if wanted is None:
+        return f"claim {name} is not bound: it names no StorageClass, and the cluster has no default one"
+    return f"claim {name} is not bound (StorageClass {wanted or 'none'})"
+
+
+def _containers(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [
+        *(status(pod).get("initContainerStatuses") or ()),
+        *(status(pod).get("containerStatuses") or ()),
+    ]
+
+
+def _state(container: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return (container.get("state") or {}).get(name) or {}
+
+
+def _time_of(event: Mapping[str, Any]) -> str:
+    series = event.get("series") or {}
+    return str(
+        series.get("lastObservedTime")
+        or event.get("lastTimestamp")
+        or event.get("eventTime")
+        or event["metadata"].get("creationTimestamp")
+        or ""
+    )

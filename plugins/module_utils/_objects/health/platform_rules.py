@@ -1,0 +1,119 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When what the API machinery and the network consist of is healthy: claims, Services, CRDs, APIServices, ...
+
+Sources as in workloads.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .result import (
+    Health,
+    condition_message,
+    conditions,
+    current,
+    failed,
+    is_true,
+    lagging,
+    progressing,
+    spec,
+    status,
+)
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""The scheduler's annotation on a claim whose first consumer has got a node."""
+
+UNBOUND = "Unbound"
+"""The reason of a claim that has no volume, and of which no consumer has been scheduled yet."""
+
+
+LOST_FAILS_AFTER = 10.0
+"""Seconds that a claim may be Lost: the binder says so too of a volume that it has not seen yet."""
+
+
+def persistent_volume_claim(obj: Mapping[str, Any]) -> Health:
+    """kstatus pvcConditions; stricter: a claim that has lost its volume, and stays so, has failed.
+
+    A claim whose StorageClass binds at the first consumer is as it should be while it has none: see
+    :func:`waits_for_consumer`, which whoever waits asks when the reason is :data:`UNBOUND`.
+    """
+    phase = status(obj).get("phase")
+    if phase == "Bound":
+        return current("it is bound")
+    if phase == "Lost":
+        gone = f"its volume {spec(obj).get('volumeName') or ''} is gone"
+        return progressing("Lost", gone, fails_after=LOST_FAILS_AFTER)
+    if SELECTED_NODE in (obj["metadata"].get("annotations") or {}):
+        return progressing("NotBound", "a pod waits for its volume to be provisioned")
+    return progressing(UNBOUND, "it has no volume yet")
+
+
+def waits_for_consumer(claim: Mapping[str, Any], storage_class: Mapping[str, Any] | None) -> bool:
+    """Whether an unbound claim is only waiting for a pod: then nothing hangs unless that pod does.
+
+    Source: the StorageClass's ``volumeBindingMode: WaitForFirstConsumer`` (kstatus does not look at it and
+    would wait for ever).
+    """
+    return (
+        persistent_volume_claim(claim).reason == UNBOUND
+        and storage_class is not None
+        and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+    )
+
+
+def service(obj: Mapping[str, Any]) -> Health:
+    """kstatus serviceConditions; stricter: a LoadBalancer needs an ingress, not only a cluster IP."""
+    if spec(obj).get("type") != "LoadBalancer":
+        return current()
+    if (status(obj).get("loadBalancer") or {}).get("ingress"):
+        return current("its load balancer has an address")
+    return progressing("NoIngress", "its load balancer has no address yet")
+
+
+def custom_resource_definition(obj: Mapping[str, Any]) -> Health:
+    """kstatus CRDConditions; stricter: both conditions must be there, whatever their order."""
+    said = conditions(obj)
+    names, established = said.get("NamesAccepted", {}), said.get("Established", {})
+    if names.get("status") == "False":
+        return failed(
+            str(names.get("reason") or "NamesNotAccepted"), condition_message(names, "its names are taken")
+        )
+    if established.get("status") == "False" and established.get("reason") not in (
+        "Installing",
+        "NotAccepted",
+    ):
+        return failed(
+            str(established.get("reason") or "NotEstablished"),
+            condition_message(established, "it is refused"),
+        )
+    if is_true(names) and is_true(established):
+        return current("it is established")
+    return progressing("Installing", "it is not established yet")
+
+
+def api_service(obj: Mapping[str, Any]) -> Health:
+    """Not in kstatus: an APIService must be available (kube-aggregator, condition Available)."""
+    available = conditions(obj).get("Available", {})
+    if is_true(available):
+        return current("it is available")
+    return progressing(
+        str(available.get("reason") or "NotAvailable"),
+        condition_message(available, "it is not available yet"),
+    )
+
+
+def namespace(obj: Mapping[str, Any]) -> Health:
+    """Not in kstatus: a Namespace must be active, as nothing can be created in one that ends."""
+    phase = status(obj).get("phase")
+    if phase in (None, "Active"):
+        return current()
+    return progressing(str(phase), "it is being deleted")
+
+
+def disruption_budget(obj: Mapping[str, Any]) -> Health:
+    """kstatus pdbConditions: current once the controller has seen the newest spec."""
+    return lagging(obj) or current()

@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a rule of health answers with, and what it reads an object with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CURRENT = "current"
+PROGRESSING = "progressing"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Health:
+    """What one look at an object says.
+
+    Attributes:
+        state: ``current``, ``progressing`` or ``failed``.
+        reason: one word in camel case, from the object's own condition where it has one.
+        message: a clause for a person to follow the object's name: ``1 of 3 replicas are ready``.
+        fails_after: seconds after which this same progressing state counts as failed, or None where it
+            may go on. It is counted by who waits, on a clock of his own: a cluster's clock may be wrong.
+    """
+
+    state: str
+    reason: str = ""
+    message: str = ""
+    fails_after: float | None = None
+
+
+def current(message: str = "") -> Health:
+    """It is what it was meant to be."""
+    return Health(CURRENT, "", message)
+
+
+def progressing(reason: str, message: str, *, fails_after: float | None = None) -> Health:
+    """It may still get there by itself."""
+    return Health(PROGRESSING, reason, message, fails_after)
+
+
+def failed(reason: str, message: str) -> Health:
+    """It won't get there unless somebody does something."""
+    return Health(FAILED, reason, message)
+
+
+def spec(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object's ``spec``, empty where there is none."""
+    return _mapping(obj, "spec")
+
+
+def status(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object's ``status``, empty where there is none, or where it is a word instead of a mapping."""
+    return _mapping(obj, "status")
+
+
+def _mapping(obj: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = obj.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def number(fields: Mapping[str, Any], key: str, default: int = 0) -> int:
+    """An integer field; ``default`` where it is left out, which is how the API writes zero."""
+    value = fields.get(key)
+    return value if isinstance(value, int) else default
+
+
+def conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """``status.conditions`` by type; what is not shaped like a condition is left out."""
+    found = status(obj).get("conditions")
+    if not isinstance(found, list):
+        return {}
+    return {c["type"]: c for c in found if isinstance(c, Mapping) and isinstance(c.get("type"), str)}
+
+
+def is_true(condition: Mapping[str, Any] | None) -> bool:
+    """Whether a condition is there and says True."""
+    return condition is not None and condition.get("status") == "True"
+
+
+def condition_message(condition: Mapping[str, Any], otherwise: str) -> str:
+    """What a condition says for people, or ``otherwise`` where it says nothing."""
+    return str(condition.get("message") or condition.get("reason") or otherwise)
+
+
+def lagging(obj: Mapping[str, Any]) -> Health | None:
+    """Progressing where its controller has not seen the newest spec (kstatus generic.go, checkGeneration)."""
+    generation = obj["metadata"].get("generation")
+    observed = status(obj).get("observedGeneration")
+    if isinstance(generation, int) and isinstance(observed, int) and observed != generation:
+        return progressing(
+            "LatestGenerationNotObserved",
+            f"its controller has seen generation {observed} and not yet {generation}",
+        )
+    return None
+
+
+def unseen(obj: Mapping[str, Any]) -> Health | None:
+    """As :func:`lagging`, and progressing also while no controller has written a status at all.
+
+    For kinds whose controller is a part of every cluster (kstatus core.go, checkGenerationSet, which has it
+    for DaemonSets only).
+    """
+    if "observedGeneration" not in status(obj):
+        return progressing("NotObserved", "its controller has not seen it yet")
+    return lagging(obj)

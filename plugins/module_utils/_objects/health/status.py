@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether an object has become what it was meant to be: pure, from one look at it.
+
+The rules are kstatus's (kubernetes-sigs/cli-utils, pkg/kstatus/status), stricter where those are lenient;
+each says in its docstring where it comes from. What one look at it can not tell, such as why its pods
+hang, is ``diagnosis.py``'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
+
+from . import platform_rules as platform
+from . import workload_rules as workloads
+from .result import (
+    CURRENT,
+    FAILED,
+    PROGRESSING,
+    Health,
+    condition_message,
+    conditions,
+    current,
+    failed,
+    is_true,
+    lagging,
+    progressing,
+    status,
+)
+
+__all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "assess_health", "is_always_current"]
+
+STALE_STALL_FAILS_AFTER = 5.0
+"""Seconds that a custom resource may show Stalled without saying of which generation that is."""
+
+_RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Health]] = {
+    ("apps", "Deployment"): workloads.deployment,
+    ("apps", "ReplicaSet"): workloads.replica_set,
+    ("", "ReplicationController"): workloads.replica_set,
+    ("apps", "StatefulSet"): workloads.stateful_set,
+    ("apps", "DaemonSet"): workloads.daemon_set,
+    ("", "Pod"): workloads.pod,
+    ("batch", "Job"): workloads.job,
+    ("", "PersistentVolumeClaim"): platform.persistent_volume_claim,
+    ("", "Service"): platform.service,
+    ("", "Namespace"): platform.namespace,
+    ("policy", "PodDisruptionBudget"): platform.disruption_budget,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): platform.custom_resource_definition,
+    ("apiregistration.k8s.io", "APIService"): platform.api_service,
+}
+
+
+def is_always_current(api_version: str, kind: str) -> bool:
+    """Whether objects of this kind are healthy by being there, so that nobody needs to read them.
+
+    ConfigMap, Secret, RBAC, CronJob, Ingress and all other built-in kinds without a rule (kstatus core.go,
+    alwaysReady).
+    """
+    group = group_of(api_version)
+    return is_built_in(group) and (group, kind) not in _RULES
+
+
+def assess_health(obj: Mapping[str, Any]) -> Health:
+    """What state an object is in.
+
+    Args:
+        obj: the object as the cluster answered it: the answer of an apply will do, as a status that belongs
+            to an older generation counts as progressing.
+    """
+    # kstatus generic.go, checkGenericProperties: Terminating.
+    if obj["metadata"].get("deletionTimestamp"):
+        finalizers = ", ".join(obj["metadata"].get("finalizers") or ())
+        held = f", once its finalizers allow it: {finalizers}" if finalizers else ""
+        return progressing("Terminating", f"it is being deleted{held}")
+    rule = _RULES.get((group_of(obj["apiVersion"]), obj["kind"]))
+    if rule:
+        return rule(obj)
+    if is_always_current(obj["apiVersion"], obj["kind"]):
+        return current()
+    return _custom_resource(obj)
+
+
+def _custom_resource(obj: Mapping[str, Any]) -> Health:
+    """kstatus generic.go and status.go (checkReadyCondition); stricter: Available counts like Ready.
+
+    Without a status it is current: the definition may be of no concern to any controller.
+    """
+    waiting = lagging(obj)
+    if waiting:
+        return waiting
+    said = conditions(obj)
+    reconciling, stalled = said.get("Reconciling", {}), said.get("Stalled", {})
+    if is_true(reconciling):
+        return progressing(
+            str(reconciling.get("reason") or "Reconciling"),
+            condition_message(reconciling, "it is reconciled"),
+        )
+    if is_true(stalled):
+        reason, message = (
+            str(stalled.get("reason") or "Stalled"),
+            condition_message(stalled, "its controller has given up"),
+        )
+        if _is_of_this_generation(obj, stalled):
+            return failed(reason, message)
+        return progressing(reason, message, fails_after=STALE_STALL_FAILS_AFTER)
+    for kind in ("Ready", "Available"):
+        condition = said.get(kind)
+        if condition is not None and not is_true(condition):
+            word = kind.lower()
+            return progressing(
+                str(condition.get("reason") or f"Not{kind}"),
+                condition_message(condition, f"it is not {word}"),
+            )
+    return current()
+
+
+def _is_of_this_generation(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
+    # The apply's answer may still show what the controller said of the spec before.
+    observed = condition.get("observedGeneration", status(obj).get("observedGeneration"))
+    return observed is not None and observed == obj["metadata"].get("generation")

@@ -1,0 +1,403 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wait until objects are healthy, gone, or served: woken by watch events, not by a clock.
+
+What is already current in the apply's answer costs no request. All waits of one run share a
+:class:`~.watcher.Watcher`, so that many components at once cost one watch per kind and namespace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import TypeAlias
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Pages,
+    Ref,
+    ref_of,
+)
+
+from .finished_jobs import end_of
+from .platform_rules import waits_for_consumer
+from .result import current, failed, progressing
+from .status import CURRENT, FAILED, Health, assess_health, is_always_current
+from .watcher import (
+    Inbox,
+    ObjectState,
+    Watcher,
+    WatchFailure,
+    WatchScope,
+    WatchUpdate,
+    parse_resource_version,
+    watch_scope,
+)
+
+NOTICE_SECONDS = 0.25
+"""How long a cancellation may go unnoticed."""
+MISSING = "Missing"
+MISSING_FAILS_AFTER = 5.0
+"""Seconds that an object may be away: what replaces objects deletes and creates them."""
+FIRST_SERVED_POLL_SECONDS = 0.03
+SERVED_POLL_SECONDS = 0.1
+"""How often discovery is asked for a new kind, the first times sooner: nothing tells when it is served."""
+NOT_SERVED_LOOK_SECONDS = 2.0
+"""After how long a CRD whose kind is not served is looked at for the reason."""
+
+NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
+
+OnChange = Callable[[Ref, Health], None]
+Judge: TypeAlias = "Callable[[Object | None], Health]"
+Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
+"""Tells how an object has ended that is gone, from how it was last seen; None where that is no end."""
+
+
+@dataclass(frozen=True)
+class UnhealthyObject:
+    """An object that did not become what it was waited for, as it was last seen."""
+
+    api_version: str
+    ref: Ref
+    health: Health
+    object: Object | None
+
+
+@dataclass(frozen=True)
+class WaitResult:
+    """How a wait ended.
+
+    Attributes:
+        ended: ``healthy``, ``failed`` (an object won't get there), ``deadline`` or ``cancelled``.
+        unhealthy: what was not there yet at the end, failed ones first.
+        trouble: why the cluster could not be watched lately, or empty.
+        seen: how each object was last seen that is there.
+        watched: whether all that was written was watched to the end: it stands as ``seen`` says.
+    """
+
+    ended: str
+    unhealthy: list[UnhealthyObject] = field(default_factory=list)
+    trouble: str = ""
+    seen: Mapping[Ref, Object] = field(default_factory=dict, compare=False)
+    watched: bool = field(default=False, compare=False)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether everything became what it was waited for."""
+        return self.ended == "healthy"
+
+
+def wait_until_healthy(
+    cluster: Cluster,
+    refs: Sequence[tuple[str, Ref]],
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None = None,
+    objects: Sequence[Object] | None = None,
+    pages: Pages | None = None,
+    watcher: Watcher | None = None,
+) -> WaitResult:
+    """Wait until all objects are current at the same time, or until one of them has failed.
+
+    Args:
+        cluster: the cluster.
+        refs: what to wait for: apiVersion and reference of each object.
+        deadline: when to give up, as ``time.monotonic()`` tells the time.
+        cancelled: whether to give up; noticed within half a second.
+        on_change: told, on the caller's thread, how each object that was not current at first stands,
+            and each change of that.
+        objects: the answers of the applies. An object that is current in its answer is not read again.
+        pages: what was listed before the applies, whole: it is not listed again, but watched from there on
+            for as long as anything is waited for.
+        watcher: what to share with other waits on this cluster.
+
+    Raises:
+        ClusterError: the objects may not be read or watched.
+    """
+    watcher = watcher or Watcher(cluster)
+    answers = {ref_of(o): o for o in objects or ()}
+    pages = pages or {}
+    listed = {
+        ref_of(o): (o, parse_resource_version(p.resource_version)) for p in pages.values() for o in p.items
+    }
+
+    def judge(obj: Object | None) -> Health:
+        if obj is None:
+            return progressing(MISSING, "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
+        found = assess_health(obj)
+        if found.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
+            return found
+        name = (obj.get("spec") or {}).get("storageClassName")
+        storage_class = watcher.storage_class(name) if name else None
+        return current("it waits for its first pod") if waits_for_consumer(obj, storage_class) else found
+
+    def epilogue(last: Object | None) -> Health | None:
+        return end_of(cluster, last)
+
+    wards = {}
+    for api_version, ref in refs:
+        answer = answers.get(ref)
+        if answer is not None:
+            wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, written=True)
+        elif not is_always_current(api_version, ref.kind):
+            found, version = listed.get(ref, (None, 0))
+            known = judge(found) if found else NOT_READ_YET
+            wards[ref] = _Ward(api_version, ref, judge, known, found, epilogue, version=version)
+    return _wait(watcher, wards, deadline, cancelled, on_change, pages)
+
+
+def wait_until_gone(
+    cluster: Cluster,
+    deleted: Sequence[Object],
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None = None,
+    watcher: Watcher | None = None,
+) -> WaitResult:
+    """Wait until none of these very objects is there any longer.
+
+    Costs one read per object, and a watch only for what lives on. An object of the same name that somebody
+    has created since is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
+
+    Args:
+        cluster: the cluster.
+        deleted: the objects, or their metadata alone, as they were when they were deleted.
+        deadline, cancelled, on_change, watcher: as there.
+    """
+    wards = {}
+    for one in deleted:
+        api_version, ref = one["apiVersion"], ref_of(one)
+        obj = cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+        if obj is not None:
+            judge = _judge_of_absence(one["metadata"].get("uid"))
+            wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
+    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change, {})
+
+
+def _judge_of_absence(uid: str | None) -> Judge:
+    def judge(obj: Object | None) -> Health:
+        if obj is None or obj["metadata"].get("uid") != uid:
+            return current("it is gone")
+        if obj["metadata"].get("deletionTimestamp"):
+            return assess_health(obj)
+        return progressing("NotDeleted", "nobody has asked for its deletion")
+
+    return judge
+
+
+def wait_until_established(
+    cluster: Cluster,
+    crds: Sequence[Object],
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None = None,
+) -> WaitResult:
+    """Wait until the API server serves every version of these CustomResourceDefinitions that it should.
+
+    Discovery is asked, which names a kind only once its definition is established; nothing tells when, so
+    this wait does go by the clock. Definitions are too large to watch them all for two conditions: one is
+    read only when its kind stays away, to fail at once where its names are taken. Arguments, result and
+    errors as of :func:`wait_until_healthy`.
+    """
+    waiting = {ref_of(crd): crd for crd in crds}
+    states: dict[Ref, Health] = {}
+    look_at = time.monotonic() + NOT_SERVED_LOOK_SECONDS
+    pause = FIRST_SERVED_POLL_SECONDS
+
+    def tell(ref: Ref, found: Health) -> None:
+        if on_change and states.get(ref) != found:
+            on_change(ref, found)
+        states[ref] = found
+
+    while True:
+        for ref, crd in list(waiting.items()):
+            if _is_served(cluster, crd):
+                del waiting[ref]
+                if ref in states:
+                    tell(ref, current("it is established"))
+            elif ref not in states:
+                tell(ref, progressing("NotServed", "its kind is not served yet"))
+        now = time.monotonic()
+        if waiting and now >= look_at:
+            look_at = now + NOT_SERVED_LOOK_SECONDS
+            for ref, crd in waiting.items():
+                seen = cluster.get(crd["apiVersion"], ref.kind, ref.name)
+                found = assess_health(seen) if seen else failed("Missing", "it was deleted")
+                if found.state != CURRENT:
+                    tell(ref, found)
+        unhealthy = [UnhealthyObject(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
+        ended = _ended([u.health for u in unhealthy], deadline, cancelled)
+        if ended:
+            return WaitResult(ended, _failed_first(unhealthy))
+        time.sleep(max(0.0, min(pause, deadline - now)))
+        pause = min(2 * pause, SERVED_POLL_SECONDS)
+
+
+def _is_served(cluster: Cluster, crd: Object) -> bool:
+    """Whether every version is served that the definition says is, and by this definition."""
+    spec = crd["spec"]
+    served = (
+        cluster.resource(f"{spec['group']}/{version['name']}", spec["names"]["kind"])
+        for version in spec["versions"]
+        if version.get("served")
+    )
+    return all(one is not None and one.plural == spec["names"]["plural"] for one in served)
+
+
+@dataclass
+class _Ward:
+    """One object that is waited for: what was last known of it, and since when it is in that state.
+
+    ``written`` says that it was known first from the answer to a write; ``version`` is that in which it was
+    seen, its own where nothing else is said.
+    """
+
+    api_version: str
+    ref: Ref
+    judge: Judge
+    health: Health
+    object: Object | None
+    epilogue: Epilogue | None = None
+    written: bool = False
+    version: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.object is not None and not self.version:
+            self.version = parse_resource_version(self.object["metadata"].get("resourceVersion"))
+
+    def see(self, sighting: ObjectState) -> bool:
+        """Take note of a sighting; whether that changes the object's health. Old news is left alone."""
+        if sighting.version < self.version:
+            return False
+        self.version = sighting.version
+        self.object = sighting.object or sighting.last or self.object
+        found = self.judge(sighting.object)
+        return self._become((self._end() or found) if sighting.object is None else found)
+
+    def run_out(self, now: float) -> bool:
+        """Let a state that may not last have failed; whether that is so now."""
+        if now < self.patience_ends():
+            return False
+        ended = self._end() if self.health.reason == MISSING else None
+        return self._become(ended or failed(self.health.reason, self.health.message))
+
+    def patience_ends(self) -> float:
+        """When the state that it is in counts as failed."""
+        limit = self.health.fails_after
+        return float("inf") if limit is None else self.since + limit
+
+    def _end(self) -> Health | None:
+        return self.epilogue(self.object) if self.epilogue else None
+
+    def _become(self, found: Health) -> bool:
+        before, self.health = self.health, found
+        if (before.state, before.reason) != (found.state, found.reason):
+            self.since = time.monotonic()
+        return before != found
+
+
+def _wait(
+    watcher: Watcher,
+    wards: dict[Ref, _Ward],
+    deadline: float,
+    cancelled: Callable[[], bool],
+    on_change: OnChange | None,
+    pages: Pages,
+) -> WaitResult:
+    tell = on_change or _tell_nobody
+    inbox: Inbox = SimpleQueue()
+    trouble = ""
+    for ward in wards.values():
+        if ward.health.state != CURRENT:
+            tell(ward.ref, ward.health)
+    try:
+        followed: set[WatchScope] | None = None
+        while True:
+            now = time.monotonic()
+            for ward in wards.values():
+                if ward.run_out(now):
+                    tell(ward.ref, ward.health)
+            ended = _ended([w.health for w in wards.values()], deadline, cancelled)
+            if ended:
+                seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
+                written = {watch_scope(w.api_version, w.ref) for w in wards.values() if w.written}
+                return WaitResult(ended, _unhealthy(wards), trouble, seen, written <= (followed or set()))
+            if followed is None:
+                followed = _follow(watcher, wards, inbox, pages)
+            soonest = min(w.patience_ends() for w in wards.values())
+            for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
+                if isinstance(news, WatchFailure):
+                    if news.final:
+                        raise news.error
+                    trouble = str(news.error)
+                    continue
+                trouble = ""
+                ward = wards[news.ref]
+                if ward.see(news):
+                    tell(ward.ref, ward.health)
+    finally:
+        watcher.leave(inbox)
+
+
+def _tell_nobody(_ref: Ref, _found: Health) -> None:
+    pass
+
+
+def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Pages) -> set[WatchScope]:
+    """Follow what is not current, and what we have left alone: the work on the rest may change how it is.
+
+    Returns:
+        The places where everything is followed now.
+    """
+    followed = set()
+    places: dict[WatchScope, list[_Ward]] = {}
+    for ward in wards.values():
+        places.setdefault(watch_scope(ward.api_version, ward.ref), []).append(ward)
+    for place, there in places.items():
+        if any(w.health.state != CURRENT or not w.written for w in there):
+            watcher.follow(place, [w.ref for w in there], inbox, pages.get(place))
+            followed.add(place)
+    return followed
+
+
+def _news(inbox: Inbox, seconds: float) -> list[WatchUpdate]:
+    """Everything that is in the inbox, waiting for the first that long."""
+    try:
+        found = [inbox.get(timeout=seconds)] if seconds > 0 else []
+    except Empty:
+        return []
+    while not inbox.empty():
+        found.append(inbox.get())
+    return found
+
+
+def _ended(states: Sequence[Health], deadline: float, cancelled: Callable[[], bool]) -> str:
+    if all(s.state == CURRENT for s in states):
+        return "healthy"
+    if any(s.state == FAILED for s in states):
+        return "failed"
+    if cancelled():
+        return "cancelled"
+    return "deadline" if time.monotonic() >= deadline else ""
+
+
+def _unhealthy(wards: dict[Ref, _Ward]) -> list[UnhealthyObject]:
+    return _failed_first(
+        [
+            UnhealthyObject(w.api_version, w.ref, w.health, w.object)
+            for w in wards.values()
+            if w.health.state != CURRENT
+        ]
+    )
+
+
+def _failed_first(found: list[UnhealthyObject]) -> list[UnhealthyObject]:
+    return sorted(found, key=lambda u: u.health.state != FAILED)

@@ -1,0 +1,235 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One watch per kind and namespace for a whole process, however many wait for what it shows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import NamedTuple, TypeAlias
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    Object,
+    Page,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ApiError,
+    ClusterError,
+    Gone,
+    Unreachable,
+)
+
+WATCH_SECONDS = 30.0
+"""How long one watch request lasts, and so how long a thread may outlive the last who waited."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds between attempts while the API server does not answer, doubling."""
+
+
+class WatchScope(NamedTuple):
+    """What one watch covers; ``namespace`` is empty for cluster-scoped kinds."""
+
+    api_version: str
+    kind: str
+    namespace: str
+
+
+@dataclass(frozen=True)
+class ObjectState:
+    """How an object was seen: as it stood in ``version``, or that it was not there then (``object`` is None).
+
+    Versions are resourceVersions as numbers; they may be compared within one resource (KEP-5504). ``last`` is
+    how it stood when it was deleted, where that was seen.
+    """
+
+    ref: Ref
+    object: Object | None
+    version: int
+    last: Object | None = None
+
+
+@dataclass(frozen=True)
+class WatchFailure:
+    """That watching does not work: for now, or (``final``) for good."""
+
+    error: Exception
+    final: bool
+
+
+WatchUpdate: TypeAlias = "ObjectState | WatchFailure"
+Inbox = SimpleQueue[WatchUpdate]
+
+
+def parse_resource_version(resource_version: str | None) -> int:
+    """A resourceVersion as a number; 0, older than all others, where there is none."""
+    return int(resource_version) if resource_version and resource_version.isdigit() else 0
+
+
+class Watcher:
+    """Lets any number of threads follow objects, for one list and one watch per kind and namespace.
+
+    A list that somebody has made before will do.
+    A watch goes on for :data:`WATCH_SECONDS` at most after its last follower has left. Threads are daemons.
+    """
+
+    def __init__(self, cluster: Cluster, *, watch_seconds: float = WATCH_SECONDS) -> None:
+        self.cluster = cluster
+        self._watch_seconds = watch_seconds
+        self._lock = threading.Lock()
+        self._feeds: dict[WatchScope, _Feed] = {}
+        self._storage_classes: dict[str, Object | None] = {}
+
+    def follow(self, place: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
+        """Put every sighting of ``refs`` into ``inbox``, beginning with how they were last seen.
+
+        Args:
+            place: where they are.
+            refs: whom to follow.
+            inbox: gets the sightings.
+            page: what there was a short time ago, all of it; where it is not given, it is listed if need be.
+        """
+        with self._lock:
+            feed = self._feeds.get(place)
+            if feed is None:
+                feed = self._feeds[place] = _Feed(place)
+                if page:
+                    feed.take(page)
+                thread = threading.Thread(
+                    target=self._run, args=(feed,), daemon=True, name=f"watch {place.kind} {place.namespace}"
+                )
+                thread.start()
+            wanted = frozenset(refs)
+            feed.followers.append(_Follower(wanted, inbox))
+            if feed.listed:
+                for ref in wanted:
+                    inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
+
+    def leave(self, inbox: Inbox) -> None:
+        """Put nothing into ``inbox`` any longer."""
+        with self._lock:
+            for feed in self._feeds.values():
+                feed.followers = [f for f in feed.followers if f.inbox is not inbox]
+
+    def storage_class(self, name: str) -> Object | None:
+        """A StorageClass, read once; None where there is none or where it may not be read."""
+        if name not in self._storage_classes:
+            try:
+                self._storage_classes[name] = self.cluster.get("storage.k8s.io/v1", "StorageClass", name)
+            except ClusterError:
+                return None
+        return self._storage_classes[name]
+
+    def _run(self, feed: _Feed) -> None:
+        pause = FIRST_PAUSE
+        while self._is_followed(feed):
+            opened, before = time.monotonic(), feed.position
+            try:
+                self._watch(feed)
+            except Gone:
+                feed.position = ""
+            except Exception as error:
+                final = not passes(error)
+                self._tell(feed, WatchFailure(error, final))
+                if final:
+                    return
+            else:
+                # A watch that ends at once and shows nothing (a proxy may cut it) must not spin.
+                if feed.position != before or time.monotonic() - opened > FIRST_PAUSE:
+                    pause = FIRST_PAUSE
+                    continue
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _watch(self, feed: _Feed) -> None:
+        api_version, kind, namespace = feed.place
+        if not feed.position:
+            self._take_list(feed, self.cluster.list(api_version, kind, namespace or None))
+            if not feed.position:
+                return
+        for event in self.cluster.watch(
+            api_version,
+            kind,
+            namespace or None,
+            resource_version=feed.position,
+            seconds=self._watch_seconds,
+        ):
+            if not self._take_event(feed, event):
+                return
+
+    def _take_list(self, feed: _Feed, page: Page) -> None:
+        with self._lock:
+            feed.take(page)
+            for follower in feed.followers:
+                for ref in follower.refs:
+                    follower.inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
+
+    def _take_event(self, feed: _Feed, event: Event) -> bool:
+        seen = sighting(event.object, gone=event.type == "DELETED")
+        with self._lock:
+            feed.position = event.object["metadata"].get("resourceVersion") or feed.position
+            feed.latest[seen.ref] = seen
+            for follower in feed.followers:
+                if seen.ref in follower.refs:
+                    follower.inbox.put(seen)
+            return bool(feed.followers)
+
+    def _tell(self, feed: _Feed, trouble: WatchFailure) -> None:
+        with self._lock:
+            for follower in feed.followers:
+                follower.inbox.put(trouble)
+            if trouble.final:
+                # Whoever comes later has to begin anew: here nobody would tell them anything.
+                self._feeds.pop(feed.place, None)
+
+    def _is_followed(self, feed: _Feed) -> bool:
+        with self._lock:
+            if not feed.followers:
+                self._feeds.pop(feed.place, None)
+            return bool(feed.followers)
+
+
+@dataclass(frozen=True)
+class _Follower:
+    refs: frozenset[Ref]
+    inbox: Inbox
+
+
+@dataclass
+class _Feed:
+    """What one watch has shown so far: everything that was there at ``listed``, and every event since."""
+
+    place: WatchScope
+    position: str = ""
+    listed: int = 0
+    latest: dict[Ref, ObjectState] = field(default_factory=dict)
+    followers: list[_Follower] = field(default_factory=list)
+
+    def take(self, page: Page) -> None:
+        """Begin anew with what a list has shown."""
+        self.position, self.listed = page.resource_version, parse_resource_version(page.resource_version)
+        self.latest = {ref_of(o): sighting(o) for o in page.items}
+
+
+def sighting(obj: Object, *, gone: bool = False) -> ObjectState:
+    """How an object stands in a list or an event."""
+    version = parse_resource_version(obj["metadata"].get("resourceVersion"))
+    return ObjectState(ref_of(obj), None if gone else obj, version, obj if gone else None)
+
+
+def passes(error: Exception) -> bool:
+    """Whether another attempt may succeed: nobody answered, or the API server is overloaded or restarting."""
+    return isinstance(error, Unreachable) or (
+        isinstance(error, ApiError) and (error.status == 429 or error.status >= 500)
+    )
+
+
+def watch_scope(api_version: str, ref: Ref) -> WatchScope:
+    """What to watch to see an object."""
+    return WatchScope(api_version, ref.kind, ref.namespace)

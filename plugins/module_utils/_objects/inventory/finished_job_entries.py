@@ -1,0 +1,37 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jobs in an inventory that have finished, and need not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
+
+from ..health.finished_jobs import removes_itself
+from .inventory import Inventory
+from .inventory_entry import InventoryEntry, intent_of
+
+
+def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
+    """The inventory of a component of which Jobs have finished that remove themselves.
+
+    Args:
+        inventory: with all its objects.
+        objects: those that are healthy, as they were to be; what is noted of others stays.
+    """
+    finished = {ref_of(obj): intent_of(obj) if removes_itself(obj) else "" for obj in objects}
+    entries = (
+        entry._replace(finished=finished.get(entry.ref, entry.finished)) for entry in inventory.entries
+    )
+    return replace(inventory, entries=tuple(entries))
+
+
+def is_done(cluster: Cluster, obj: Object, known: InventoryEntry | None) -> bool:
+    """Whether an object is a Job that has finished as it is to be, and has removed itself since."""
+    if known is None or not known.finished or known.finished != intent_of(obj):
+        return False
+    ref = ref_of(obj)
+    return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None) is None

@@ -1,0 +1,183 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a component consisted of when it was deployed, and whether that is still so: pure.
+
+Per object the inventory keeps enough of its metadata to tell from a metadata-only list whether anything that
+matters has changed since. resourceVersion alone alarms at every status; generation alone misses labels and
+annotations, and many kinds have none; so hashes of ``managedFields`` decide where the resourceVersion moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+    ref_of,
+)
+
+from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
+from .inventory_entry import (
+    InventoryEntry,
+    current_entry,
+    entry_of,
+    intent_of,
+    is_as_recorded,
+    is_entry_of_ours,
+    may_be_taken,
+)
+
+
+class RecordVersion(NamedTuple):
+    """A record that an inventory, or a part of it, was read from."""
+
+    name: str
+    uid: str
+    resource_version: str
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What one component consisted of when it was last deployed.
+
+    Attributes:
+        component: its name.
+        namespace: the component's default one.
+        version: the release that it was deployed from.
+        digest: of what was applied; empty until a deployment of it was complete.
+        entries: its objects.
+        component_version: the component's own version, or empty.
+        release: the fingerprint of the release that it was deployed from.
+        prerequisite: whether it goes before all that isn't, and so is deleted after that.
+        needs: the components that it needs, which are deleted after it.
+        source: sha256 over all that what was applied is rendered from, or empty.
+        kept: the records that it was read from, surplus ones included; none where it was not read.
+    """
+
+    component: str
+    namespace: str = ""
+    version: str = ""
+    digest: str = ""
+    entries: tuple[InventoryEntry, ...] = field(default=())
+    component_version: str = ""
+    release: str = ""
+    prerequisite: bool = False
+    needs: tuple[str, ...] = ()
+    source: str = ""
+    record_versions: tuple[RecordVersion, ...] = field(default=(), compare=False)
+
+    @property
+    def refs(self) -> frozenset[Ref]:
+        """The objects that the release contains."""
+        return frozenset(entry.ref for entry in self.entries if not entry.dropped)
+
+
+def refs_to_check(inventory: Inventory, live: Mapping[Ref, Object], policy: Policy) -> frozenset[Ref]:
+    """Objects that have to be looked at closely.
+
+    Args:
+        inventory: what is remembered.
+        live: the objects' metadata.
+        policy: what the user allows, which may be more than when what others hold was noted.
+    """
+    return frozenset(
+        entry.ref
+        for entry in inventory.entries
+        if not entry.dropped
+        and (may_be_taken(entry, policy) or not is_as_recorded(entry, live.get(entry.ref)))
+    )
+
+
+def changed_objects(inventory: Inventory, objects: Iterable[Object], moved: Collection[Ref]) -> list[Object]:
+    """Of a component's objects those that are not just as they were applied.
+
+    Args:
+        inventory: of a component that was deployed completely.
+        objects: as they are to be.
+        moved: what others have written since; see :func:`refs_to_check`.
+    """
+    intents = {entry.ref: entry.intent for entry in inventory.entries if not entry.dropped and entry.intent}
+    return [obj for obj in objects if (ref := ref_of(obj)) in moved or intents.get(ref) != intent_of(obj)]
+
+
+def with_recreated(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
+    """The inventory of a component that is not complete, with the objects that are others than were noted.
+
+    Until it is complete only those count: by the old uid they would be somebody else's, and never go.
+
+    Args:
+        intent: what was to be deployed.
+        live: the objects that were applied.
+    """
+
+    def look(entry: InventoryEntry) -> InventoryEntry:
+        found = live.get(entry.ref)
+        if found is None or entry.uid in ("", found["metadata"].get("uid")):
+            return entry
+        return current_entry(entry, found, (entry.ceded, entry.added))
+
+    return replace(intent, entries=tuple(map(look, intent.entries)))
+
+
+def entries_of(inventory: Inventory | None) -> dict[Ref, InventoryEntry]:
+    """The entries of an inventory by what they name; none where there is no inventory."""
+    return {entry.ref: entry for entry in inventory.entries} if inventory else {}
+
+
+def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[Ref, InventoryEntry]:
+    """What is remembered of objects before a component is applied, by what names them.
+
+    An object may come from another component, which has its memory; the component's own counts first. What
+    was only meant to be there is no memory.
+    """
+    others = [inventory for name, inventory in inventories.items() if name != component]
+    own = inventories.get(component)
+    found = (entry for inventory in (*others, own) if inventory for entry in inventory.entries)
+    return {entry.ref: entry for entry in found if entry.uid or entry.finished}
+
+
+def without_objects(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
+    """The inventory without some objects."""
+    return replace(inventory, entries=tuple(e for e in inventory.entries if e.ref not in refs))
+
+
+def refreshed_inventory(
+    inventory: Inventory,
+    live: Mapping[Ref, Object],
+    interactive: Sequence[str] = INTERACTIVE_MANAGERS,
+) -> Inventory:
+    """The inventory with its objects as controllers have left them since they were noted.
+
+    An object that a person has written meanwhile stays as it was noted; so does one that was made anew, or
+    of which anybody but a migration has taken a field of ours: or that would never be looked at.
+
+    Args:
+        inventory: what is remembered.
+        live: the objects' metadata.
+        interactive: patterns of the names of field managers behind which a person sits.
+    """
+
+    from ..ownership.conflicts import is_held_by_people
+
+    def look(entry: InventoryEntry) -> InventoryEntry:
+        found = live.get(entry.ref)
+        if found is None or (now := entry_of(found)).uid != entry.uid:
+            return entry
+        managers = found["metadata"].get("managedFields") or ()
+        written = (now.own, now.others_hash) != (entry.own, entry.others_hash)
+        if written and is_held_by_people(managers, interactive):
+            return entry
+        if now.own != entry.own and not all(map(is_entry_of_ours, managers)):
+            return entry
+        return current_entry(entry, found, (entry.ceded, entry.added))
+
+    return replace(inventory, entries=tuple(look(entry) for entry in inventory.entries))
+
+
+def kinds_of(inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
+    """The kinds (apiVersion, kind) that have to be listed to see all objects of some inventories."""
+    return sorted({(entry.api_version, entry.ref.kind) for inv in inventories for entry in inv.entries})

@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Taking fields over from other field managers, by what stands in ``managedFields`` (KEP-555): pure.
+
+Server-side apply removes a field that its manager no longer applies only if nobody else holds it. So what
+Helm or a client-side apply made first would stay for ever once a release drops it, unless what they hold is
+ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
+    Fields,
+    from_fields_v1,
+    to_fields_v1,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
+    APPLY,
+    UPDATE,
+)
+
+ManagerEntry = Mapping[str, Any]
+TakenFields = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]
+"""What to take from one entry of an object's ``managedFields``, given all of them."""
+
+_MAKERS = frozenset(
+    {
+        # The server's name for what nobody had a name for.
+        "before-first-apply",
+        "helm",
+        "kubectl",
+        "kubectl-client-side-apply",
+        "kubectl-create",
+    }
+)
+_OTHER_TOOLS = frozenset(
+    {
+        "helm",
+        "helm-controller",
+        "kustomize-controller",
+    }
+)
+_MARKS = ("f:meta.helm.sh/release-name", "f:kubectl.kubernetes.io/last-applied-configuration")
+"""Annotations that only a maker writes: programs that embed Helm have other names."""
+
+
+def is_maker(manager: ManagerEntry) -> bool:
+    """Whether an entry is that of Helm or a client-side apply, which wrote the object as a whole."""
+    if manager.get("manager") == FIELD_MANAGER or manager.get("subresource"):
+        return False
+    if manager.get("manager") in _MAKERS:
+        return True
+    annotations = ((manager.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:annotations") or {}
+    return any(mark in annotations for mark in _MARKS)
+
+
+def is_other_tool(manager: ManagerEntry) -> bool:
+    """Whether an entry is that of a tool that deploys, as we do: Argo CD, Flux or Helm."""
+    name = str(manager.get("manager"))
+    return (name in _OTHER_TOOLS or name.startswith("argocd")) and not manager.get("subresource")
+
+
+def is_plain_write_of_ours(manager: ManagerEntry) -> bool:
+    """Whether an entry is of what we could only write plainly, as server-side apply can't read it."""
+    return (
+        manager.get("manager") == FIELD_MANAGER
+        and manager.get("operation") == UPDATE
+        and not manager.get("subresource")
+    )
+
+
+def owned_fields(manager: ManagerEntry) -> Fields:
+    """All that an entry holds, but for a status."""
+    return frozenset(
+        field for field in from_fields_v1(manager.get("fieldsV1") or {}) if field[0] != "f:status"
+    )
+
+
+def take_over_fields(
+    managers: Sequence[ManagerEntry], api_version: str, taken: TakenFields
+) -> list[dict[str, Any]] | None:
+    """The ``managedFields`` in which what others held is held by our apply, or None if nothing would move.
+
+    Args:
+        managers: the object's ``managedFields``.
+        api_version: in which we apply the object. What was written in another version is given up by its
+            holder and not taken, as its fields may have other names.
+        taken: what to take from each.
+    """
+    ours: Fields = frozenset()
+    time = ""
+    left: list[dict[str, Any]] = []
+    moved = False
+    for manager in managers:
+        if manager.get("manager") == FIELD_MANAGER and manager.get("operation") == APPLY:
+            ours |= from_fields_v1(manager.get("fieldsV1") or {})
+            time = str(manager.get("time") or "")
+            continue
+        fields = taken(manager, managers)
+        if not fields:
+            left.append(dict(manager))
+            continue
+        moved = True
+        time = time or str(manager.get("time") or "")
+        if manager.get("apiVersion") == api_version:
+            ours |= fields
+        rest = from_fields_v1(manager.get("fieldsV1") or {}) - fields
+        if rest:
+            left.append({**manager, "fieldsV1": to_fields_v1(rest)})
+    if not moved:
+        return None
+    own = {
+        "manager": FIELD_MANAGER,
+        "operation": APPLY,
+        "apiVersion": api_version,
+        "time": time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": to_fields_v1(ours),
+    }
+    return [{key: value for key, value in own.items() if value}, *left]

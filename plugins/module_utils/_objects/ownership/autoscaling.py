@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who scales what: ``replicas`` of what an autoscaler targets is the autoscaler's: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
+
+from .adoption import is_maker
+from .findings import REPLICAS
+
+AUTOSCALERS = (("autoscaling/v2", "HorizontalPodAutoscaler"), ("keda.sh/v1alpha1", "ScaledObject"))
+
+Target = tuple[str, str, str]
+"""What is scaled: kind, namespace and name."""
+
+
+def is_autoscaler(kind: str) -> bool:
+    """Whether objects of a kind scale others, whatever version they are written in."""
+    return kind in {autoscaler for _api_version, autoscaler in AUTOSCALERS}
+
+
+def target_of(autoscaler: Object, namespace: str = "") -> Target:
+    """What an autoscaler targets; ``namespace`` is where it goes if its manifest doesn't say."""
+    spec = autoscaler.get("spec")
+    wanted: Any = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
+    # What is no reference is the server's to refuse.
+    wanted = wanted if isinstance(wanted, dict) else {}
+    # A ScaledObject may leave the kind out.
+    return (
+        str(wanted.get("kind") or "Deployment"),
+        str(autoscaler["metadata"].get("namespace") or namespace),
+        str(wanted.get("name") or ""),
+    )
+
+
+def targets_of(autoscalers: Iterable[Object]) -> frozenset[Target]:
+    """What some autoscalers of a cluster target."""
+    return frozenset(target_of(one) for one in autoscalers)
+
+
+def is_scaled(obj: Object, targets: Container[Target]) -> bool:
+    """Whether an autoscaler targets an object."""
+    meta = obj["metadata"]
+    return (obj["kind"], meta.get("namespace", ""), meta["name"]) in targets
+
+
+def leaving_replicas(intent: Object, live: Object | None) -> Object:
+    """What to apply of an object that an autoscaler targets.
+
+    ``replicas`` is left out. Only where nobody but us holds it yet, it is applied as it is: to give it up
+    would set it to its default, 1, until the autoscaler comes round.
+    """
+    if not isinstance(intent.get("spec"), dict):
+        return intent
+    spec = {key: value for key, value in intent["spec"].items() if key != "replicas"}
+    if live is not None and _only_ours(live):
+        spec["replicas"] = (live.get("spec") or {}).get("replicas")
+    return {**intent, "spec": spec}
+
+
+def keeping_replicas(intent: Object, deleted: Object) -> Object:
+    """What to make anew of an object that an autoscaler targets: as many replicas as it had scaled it to.
+
+    Without them it would begin with one, and the load of all would fall on that.
+    """
+    replicas = (deleted.get("spec") or {}).get("replicas")
+    return intent if replicas is None else {**intent, "spec": {**intent["spec"], "replicas": replicas}}
+
+
+def _only_ours(live: Object) -> bool:
+    holders = [
+        manager
+        for manager in live["metadata"].get("managedFields") or ()
+        if REPLICAS in from_fields_v1(manager.get("fieldsV1") or {})
+    ]
+    return bool(holders) and all(h.get("manager") == FIELD_MANAGER or is_maker(h) for h in holders)

@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others have done to our objects, as it is told and remembered: pure.
+
+Who holds which field stands in ``managedFields`` (KEP-555). Not told is what keeps an object going without
+changing what it is: statuses, finalizers, owners, a claim's volume, and the books that Kubernetes' own
+controllers keep on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
+    Field,
+    Fields,
+    as_text,
+    from_fields_v1,
+)
+
+PLATFORM_MANAGERS = frozenset(
+    {
+        # The server's name for nobody.
+        "before-first-apply",
+        "clusterrole-aggregation-controller",
+        "cloud-controller-manager",
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "kubelet",
+    }
+)
+"""Field managers of Kubernetes itself: a revision or a bound volume's name is no news."""
+REPLICAS: Field = ("f:spec", "f:replicas")
+_LIFE: tuple[Field, ...] = (
+    ("f:status",),
+    ("f:metadata", "f:finalizers"),
+    ("f:metadata", "f:ownerReferences"),
+    ("f:spec", "f:volumeName"),
+)
+_ANNOTATIONS: Field = ("f:metadata", "f:annotations")
+_BINDING = ("f:pv.kubernetes.io/", "f:volume.kubernetes.io/", "f:volume.beta.kubernetes.io/")
+_NAMED_ITEM = re.compile(r'\[name="([^"]*)"\]')
+
+
+class DriftOutcome(StrEnum):
+    """What becomes of a difference."""
+
+    RESTORED = "restored"
+    CEDED = "ceded"
+    KEPT = "kept"
+    REMOVED = "removed"
+    ADOPTED = "adopted"
+
+
+_SENTENCES = {
+    DriftOutcome.RESTORED: "{field} was changed by {manager}; it is restored",
+    DriftOutcome.CEDED: "{field} is held by {manager} and left to it",
+    DriftOutcome.KEPT: "{field} was added by {manager}; it stays",
+    DriftOutcome.REMOVED: "{field} was added by {manager}; it is removed",
+    DriftOutcome.ADOPTED: "written by {manager} before; it is taken over with all that was written so",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that somebody else did to an object.
+
+    Attributes:
+        ref: the object.
+        field: as the server's messages write it, without the leading dot; empty for the whole object.
+        manager: the field manager, with its subresource in brackets; empty where nobody has left a name.
+        time: when that manager last wrote the object; RFC 3339, or empty.
+        outcome: what becomes of it.
+    """
+
+    ref: Ref
+    field: str
+    manager: str
+    time: str
+    outcome: DriftOutcome
+
+    @property
+    def key(self) -> str:
+        """As it is remembered: who holds what."""
+        return f"{self.field} ({self.manager})"
+
+    def __str__(self) -> str:
+        if not self.manager:
+            gone = f"{self.field} was changed or removed" if self.field else "deleted"
+            return f"{self.ref}: {gone}, by whom is not recorded; it is restored"
+        when = f" ({self.time})" if self.time else ""
+        return f"{self.ref}: " + _SENTENCES[self.outcome].format(
+            field=self.field, manager=f"{self.manager}{when}"
+        )
+
+    def as_result(self) -> dict[str, str]:
+        """As it stands in a task's result."""
+        return {
+            "kind": self.ref.kind,
+            "group": self.ref.group,
+            "namespace": self.ref.namespace,
+            "name": self.ref.name,
+            "field": self.field,
+            "manager": self.manager,
+            "time": self.time,
+            "outcome": self.outcome.value,
+        }
+
+
+def name_of(manager: Mapping[str, Any]) -> str:
+    """How an entry of ``managedFields`` is told: ``kube-controller-manager (scale)``."""
+    name, subresource = str(manager.get("manager") or ""), manager.get("subresource")
+    return f"{name} ({subresource})" if subresource else name
+
+
+def foreign_findings(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding]:
+    """What others hold of an object that was just applied: what was ceded, and what they added.
+
+    Args:
+        obj: as the server answered.
+        ceded: what was left out of what was applied.
+    """
+    managers = obj["metadata"].get("managedFields") or ()
+    ref = ref_of(obj)
+    known = {finding.field for finding in ceded}
+    found = list(ceded)
+    for manager, field in _foreign(managers):
+        text = as_text(field).lstrip(".")
+        if any(text == one or text.startswith((f"{one}.", f"{one}[")) for one in known):
+            continue
+        outcome = DriftOutcome.CEDED if field == REPLICAS else DriftOutcome.KEPT
+        found.append(Finding(ref, text, name_of(manager), str(manager.get("time") or ""), outcome))
+    return found
+
+
+def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) -> Fields:
+    """What one manager has added to an object of ours beside replicas, with all below and the maps around it.
+
+    Args:
+        manager: one entry of ``managers``.
+        managers: the object's ``managedFields``.
+    """
+    tops = [field for holder, field in _foreign(managers) if holder is manager and field != REPLICAS]
+    held = from_fields_v1(manager.get("fieldsV1") or {})
+    # A map that goes with its last item may not stay with who made it: that would be a conflict.
+    maps = {top[:end] for top in tops for end in range(1, len(top))}
+    return frozenset(
+        field for field in held if field in maps or any(field[: len(top)] == top for top in tops)
+    )
+
+
+def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Field]]:
+    """The topmost fields that others hold and we don't."""
+    managers = list(managers)
+    writers = [m for m in managers if m.get("manager") != FIELD_MANAGER]
+    others = [m for m in writers if _writes_the_object(m) or _scales(m)]
+    if not others:
+        # Mostly: and what we hold of a large object takes long to read.
+        return
+    ours = frozenset[Field]().union(
+        *(from_fields_v1(m.get("fieldsV1") or {}) for m in managers if m not in writers)
+    )
+    # Who wrote a map first holds the map itself too.
+    above = {field[:end] for field in ours for end in range(1, len(field))}
+    for manager in others:
+        if _scales(manager) and REPLICAS not in ours:
+            yield manager, REPLICAS
+        if not _writes_the_object(manager):
+            continue
+        theirs = from_fields_v1(manager.get("fieldsV1") or {}) - ours - {REPLICAS}
+        for field in sorted(_topmost(theirs - above)):
+            if not _keeps_alive(field):
+                yield manager, field
+
+
+def _keeps_alive(field: Field) -> bool:
+    """Whether a field is the running of an object rather than what it is: a status, or a claim's volume."""
+    if any(field[: len(life)] == life for life in _LIFE):
+        return True
+    return field[:-1] == _ANNOTATIONS and field[-1].startswith(_BINDING)
+
+
+def _writes_the_object(manager: Mapping[str, Any]) -> bool:
+    return not manager.get("subresource") and manager.get("manager") not in PLATFORM_MANAGERS
+
+
+def _scales(manager: Mapping[str, Any]) -> bool:
+    spec = (manager.get("fieldsV1") or {}).get("f:spec") or {}
+    return "f:replicas" in spec and manager.get("subresource") in (None, "", "scale")
+
+
+def _topmost(fields: Fields) -> set[Field]:
+    """Items of lists as a whole, and of maps what is in them."""
+    items = {field for field in fields if field[-1].startswith("k:")}
+    outermost = {field for field in fields if not any(field[:end] in items for end in range(1, len(field)))}
+    above = {field[:end] for field in outermost for end in range(1, len(field))}
+    return {field for field in outermost if field in items or field not in above}
+
+
+def unexplained(ref: Ref, fields: Iterable[str], explained: Iterable[Finding]) -> list[Finding]:
+    """Changes that would be made although no other manager holds the field: somebody has removed it.
+
+    Args:
+        ref: the object.
+        fields: what would change, as paths such as ``spec.containers[main].image``.
+        explained: what is known of the object already.
+    """
+    known = [_NAMED_ITEM.sub(r"[\1]", one.field) for one in explained if one.ref == ref]
+    return [
+        Finding(ref, field, "", "", DriftOutcome.RESTORED)
+        for field in fields
+        if not any(one.startswith(field) or field.startswith(one) for one in known)
+    ]
+
+
+def describe_findings(findings: Iterable[Finding]) -> list[str]:
+    """Findings for people: one by one, but for objects that are taken over, which are many or none."""
+    findings = list(findings)
+    told = [str(finding) for finding in findings if finding.outcome is not DriftOutcome.ADOPTED]
+    made: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.outcome is DriftOutcome.ADOPTED:
+            made.setdefault(finding.manager, []).append(finding)
+    for manager, objects in made.items():
+        if len(objects) == 1:
+            told.append(str(objects[0]))
+        else:
+            told.append(f"{len(objects)} objects were written by {manager} before; they are taken over")
+    return told
+
+
+def finding_keys(findings: Iterable[Finding], ref: Ref, outcome: DriftOutcome) -> tuple[str, ...]:
+    """What an inventory keeps of the findings of one object."""
+    return tuple(sorted({one.key for one in findings if one.ref == ref and one.outcome is outcome}))

@@ -1,0 +1,202 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which other tool believes that an object is its own, by the marks that it leaves: pure.
+
+Sources: Argo CD, "Resource Tracking"; Flux, "Kustomization" and "HelmRelease", inventory labels; Helm,
+pkg/action/validate.go (checkOwnership).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    MANAGED_BY,
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+
+ARGO_CD, FLUX, FLUX_HELM, HELM = (
+    "Argo CD Application",
+    "Flux Kustomization",
+    "Flux HelmRelease",
+    "Helm release",
+)
+
+_ARGO_ID = "argocd.argoproj.io/tracking-id"
+_INSTANCE = "app.kubernetes.io/instance"
+_FLUX_GROUPS = {"kustomize.toolkit.fluxcd.io": FLUX, "helm.toolkit.fluxcd.io": FLUX_HELM}
+_HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+MOST_OBJECTS = 3
+"""How many objects a message names: one tool mostly manages all of a component."""
+
+
+class OtherManager(NamedTuple):
+    """What another tool calls the set of objects that it keeps as it wants them.
+
+    ``namespace`` is empty where the mark doesn't tell it.
+    """
+
+    tool: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.namespace}/{self.name}" if self.namespace else f"{self.tool} {self.name}"
+
+
+def other_manager(obj: Mapping[str, Any]) -> OtherManager | None:
+    """Who else manages an object, from its metadata; None where nobody does."""
+    meta = obj["metadata"]
+    labels, annotations = meta.get("labels") or {}, meta.get("annotations") or {}
+    return _argo_cd(obj, labels, annotations) or _flux(labels, annotations) or _helm(labels, annotations)
+
+
+def _argo_cd(
+    obj: Mapping[str, Any], labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> OtherManager | None:
+    name, _colon, tracked = annotations.get(_ARGO_ID, "").partition(":")
+    if name and _is_tracked(tracked, ref_of(obj)):
+        namespace, _line, own_name = name.rpartition("_")
+        return OtherManager(ARGO_CD, namespace, own_name)
+    # Every chart has this label: only Argo CD's own write tells that it tracks by it.
+    managers = obj["metadata"].get("managedFields") or ()
+    if labels.get(_INSTANCE) and any(str(m.get("manager")).startswith("argocd") for m in managers):
+        return OtherManager(ARGO_CD, "", labels[_INSTANCE])
+    return None
+
+
+def _is_tracked(tracked: str, ref: Ref) -> bool:
+    """Whether a tracking id is about this object: a copy of an object has the id of its original."""
+    kind, _colon, place = tracked.partition(":")
+    namespace, _slash, name = place.partition("/")
+    return kind == f"{ref.group}/{ref.kind}" and name == ref.name and namespace in (ref.namespace, "")
+
+
+def _flux(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherManager | None:
+    for group, tool in _FLUX_GROUPS.items():
+        left_alone = (
+            annotations.get(f"{group}/reconcile") == "disabled" or annotations.get(f"{group}/ssa") == "Ignore"
+        )
+        if labels.get(f"{group}/name") and not left_alone:
+            return OtherManager(tool, labels.get(f"{group}/namespace", ""), labels[f"{group}/name"])
+    return None
+
+
+def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherManager | None:
+    if labels.get(MANAGED_BY) != "Helm" or not annotations.get(_HELM_NAME):
+        return None
+    return OtherManager(HELM, annotations.get(_HELM_NAMESPACE, ""), annotations[_HELM_NAME])
+
+
+def marks_of(obj: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """The names of the labels and annotations by which other tools know an object as their own."""
+    meta = obj["metadata"]
+    labels, annotations = meta.get("labels") or {}, meta.get("annotations") or {}
+    marks: set[str] = set()
+    if _argo_cd(obj, labels, annotations):
+        marks |= {_ARGO_ID, *([] if _ARGO_ID in annotations else [_INSTANCE])}
+    if _flux(labels, annotations):
+        marks |= {f"{group}/{part}" for group in _FLUX_GROUPS for part in ("name", "namespace")}
+    if _helm(labels, annotations):
+        marks |= {MANAGED_BY, _HELM_NAME, _HELM_NAMESPACE}
+    return {"labels": frozenset(marks & labels.keys()), "annotations": frozenset(marks & annotations.keys())}
+
+
+def foreign_marks(live: Mapping[str, Any], intent: Mapping[str, Any]) -> dict[str, dict[str, None]]:
+    """What takes other tools' marks off an object, but for those that it is to have; for its metadata.
+
+    Args:
+        live: the object as it is.
+        intent: as it is to be.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for place, names in marks_of(live).items():
+        foreign = sorted(names - (intent["metadata"].get(place) or {}).keys())
+        if foreign:
+            found[place] = dict.fromkeys(foreign)
+    return found
+
+
+def by_manager(objects: Iterable[Object]) -> dict[OtherManager, list[Ref]]:
+    """The objects that others manage, by who does."""
+    found: dict[OtherManager, list[Ref]] = {}
+    for obj in objects:
+        manager = other_manager(obj)
+        if manager is not None:
+            found.setdefault(manager, []).append(ref_of(obj))
+    return found
+
+
+def coexistence_problem(manager: OtherManager, refs: Sequence[Ref]) -> str:
+    """What is wrong with writing objects that another tool manages, and what to do, in a sentence."""
+    named = ", ".join(str(ref) for ref in refs[:MOST_OBJECTS])
+    more = f" and {len(refs) - MOST_OBJECTS} more" if len(refs) > MOST_OBJECTS else ""
+    return (
+        f"the {manager} manages {named}{more}, and would write over what is deployed here:"
+        f" {_advice(manager)}, or let this deployment take them over with takeover=true (kyma_takeover)"
+    )
+
+
+def _advice(manager: OtherManager) -> str:
+    place = f" -n {manager.namespace}" if manager.namespace else ""
+    if manager.tool == ARGO_CD:
+        return (
+            f"take them out of it, or delete it and keep what it made"
+            f" (`argocd app delete {manager.name} --cascade=false`)"
+        )
+    if manager.tool == HELM:
+        return (
+            "have Helm forget it and keep what it made"
+            f" (`kubectl{place} delete secret -l owner=helm,name={manager.name}`)"
+        )
+    kind = "kustomization" if manager.tool == FLUX else "helmrelease"
+    return f"take them out of it, or suspend it (`flux suspend {kind}{place} {manager.name}`) and delete it"
+
+
+_HOMES = {
+    ARGO_CD: ("argoproj.io", "Application", ("v1alpha1",)),
+    FLUX: ("kustomize.toolkit.fluxcd.io", "Kustomization", ("v1", "v1beta2")),
+    FLUX_HELM: ("helm.toolkit.fluxcd.io", "HelmRelease", ("v2", "v2beta2", "v2beta1")),
+}
+"""Where each tool keeps what names a set of objects: group, kind, and versions to look for."""
+
+
+def is_active(cluster: Cluster, manager: OtherManager) -> bool:
+    """Whether what a mark names still exists; where that can't be told, it does.
+
+    Argo CD and Flux may work from another cluster, which then has their kinds.
+    """
+    try:
+        if manager.tool == HELM:
+            return _is_released(cluster, manager)
+        group, kind, versions = _HOMES[manager.tool]
+        served = [
+            f"{group}/{version}" for version in versions if cluster.resource(f"{group}/{version}", kind)
+        ]
+        if not served:
+            return True
+        items = cluster.list(served[0], kind, manager.namespace or None, metadata_only=True).items
+        return any(item["metadata"]["name"] == manager.name for item in items)
+    except ClusterError:
+        return True
+
+
+def _is_released(cluster: Cluster, release: OtherManager) -> bool:
+    kept = [
+        item["metadata"].get("labels") or {}
+        for kind in ("Secret", "ConfigMap")
+        for item in cluster.list(
+            "v1",
+            kind,
+            release.namespace or None,
+            label_selector=f"owner=helm,name={release.name}",
+            metadata_only=True,
+        ).items
+    ]
+    return any(labels.get("status") not in ("uninstalled", "uninstalling") for labels in kept)

@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user allows, and what we leave on objects: the terms on which objects are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
+"""Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
+
+INTERACTIVE_MANAGERS = ("kubectl*", "k9s", "oc")
+"""Patterns of the names of field managers behind which a person sits: what they hold is taken back."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a user allows.
+
+    Attributes:
+        replace_immutable: kinds whose objects may be deleted and made anew where an immutable field changes.
+        force_conflicts: take fields from whoever holds them.
+        interactive_managers: patterns of the names of field managers that fields are taken back from.
+        strict_drift: remove what others have added to our objects.
+        takeover: write objects that other tools manage, and take over what those hold.
+        prune: delete components that the release lacks.
+        prune_allow: what is pruned in spite of its kind; kinds, or single objects as ``Kind namespace/name``.
+    """
+
+    replace_immutable: tuple[str, ...] = ("Job",)
+    force_conflicts: bool = False
+    interactive_managers: tuple[str, ...] = INTERACTIVE_MANAGERS
+    strict_drift: bool = False
+    takeover: bool = False
+    prune: bool = False
+    prune_allow: tuple[str, ...] = ()
+
+    @property
+    def takes_from_others(self) -> bool:
+        """Whether more is taken from others than what people and an object's makers hold."""
+        return self.force_conflicts or self.strict_drift or self.takeover
+
+
+def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
+    """Whether a person sits behind a field manager, by patterns of such managers' names."""
+    return any(fnmatchcase(manager, pattern) for pattern in interactive)
+
+
+def policy_of(params: Mapping[str, Any]) -> Policy:
+    """What the options allow."""
+    return Policy(
+        replace_immutable=tuple(params["replace_immutable"]),
+        force_conflicts=params["force_conflicts"],
+        interactive_managers=tuple(params["interactive_managers"]),
+        strict_drift=params["strict_drift"],
+        takeover=params["takeover"],
+        prune=bool(params.get("prune")),
+        prune_allow=tuple(params.get("prune_allow") or ()),
+    )

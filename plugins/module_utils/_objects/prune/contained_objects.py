@@ -1,0 +1,172 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what would go with a definition or a namespace, and whether that is anybody's but the release's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    CRD_KIND,
+    NAMESPACE_KIND,
+    built_in_kinds,
+    kinds_of_crd,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from ..access.rights import Right, list_right
+from ..access.roles import GRANT_LABEL
+from ..inventory.inventory_entry import InventoryEntry
+from ..inventory.namespace_creators import has_other_creator
+from .removal_decision import NOT_OWNED, RETAINED, RemovalDecision
+
+MOST_NAMED = 10
+"""How many objects a sentence lists by name."""
+
+_TRACES = frozenset({"Event", "Endpoints", "EndpointSlice", "Lease", "ControllerRevision"})
+"""Kinds that controllers keep beside what is really there."""
+_IN_EVERY_NAMESPACE = frozenset(
+    {
+        ("ConfigMap", "kube-root-ca.crt"),
+        ("ConfigMap", "istio-ca-root-cert"),
+        ("ServiceAccount", "default"),
+    }
+)
+"""What controllers publish into each namespace, by kind and name."""
+_TOKEN_OF = "kubernetes.io/service-account.name"
+
+
+class ContainedObjects:
+    """Spares definitions that have resources, and namespaces that others use.
+
+    Args:
+        cluster: live or an overlay.
+        forced: of a definition or a namespace, whether it goes whatever lives.
+    """
+
+    def __init__(self, cluster: Cluster, forced: Callable[[Ref], bool]) -> None:
+        self._cluster = cluster
+        self._forced = forced
+
+    def retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
+        """What to do with an object instead of deleting it; None if it may go."""
+        ref = entry.ref
+        if ref[:2] == NAMESPACE_KIND and has_other_creator(entry, live):
+            return RemovalDecision(NOT_OWNED, f"{ref}: it was there before the release, so it stays")
+        if self._forced(ref):
+            return None
+        told = self.describe_contents(entry)
+        return RemovalDecision(RETAINED, f"{ref}: it stays, as {told}") if told else None
+
+    def describe_contents(self, entry: InventoryEntry) -> str:
+        """What would go with an object, in words; empty where nothing would."""
+        if entry.ref[:2] == CRD_KIND:
+            found = [ref_of(obj) for obj in self.resources(entry)]
+            return f"these live: {listed(found)}" if found else ""
+        if entry.ref[:2] == NAMESPACE_KIND:
+            found = self.contents(entry.ref.name)
+            return f"this lives in it: {listed(found)}" if found else ""
+        return ""
+
+    def rights(self, entry: InventoryEntry) -> set[Right]:
+        """What :meth:`spare` and :meth:`resources` take for an object, and deleting those if that is forced.
+
+        Raises:
+            ClusterError: the server does not answer.
+        """
+        ref, forced = entry.ref, self._forced(entry.ref)
+        if ref[:2] == CRD_KIND:
+            plural, _dot, group = ref.name.partition(".")
+            forcing = {Right(verb, group, plural) for verb in ("get", "delete")} if forced else set()
+            return self.looking_rights(ref) | forcing
+        if ref[:2] != NAMESPACE_KIND or forced or not self._is_released(entry):
+            return set()
+        return self.looking_rights(ref)
+
+    def looking_rights(self, ref: Ref) -> set[Right]:
+        """What :meth:`told_of` takes for an object.
+
+        Raises:
+            ClusterError: the server does not answer.
+        """
+        if ref[:2] == CRD_KIND:
+            plural, _dot, group = ref.name.partition(".")
+            return {Right("list", group, plural)}
+        if ref[:2] != NAMESPACE_KIND:
+            return set()
+        served = self._cluster.resource
+        try:
+            kinds = self._namespaced_kinds()
+        except Forbidden:
+            # Which other kinds there are can be known only then.
+            kinds = _one_version_of_each([])
+        found = {right for kind in kinds for right in list_right(*kind, served)}
+        return {right._replace(namespace=ref.name) for right in found} | list_right(
+            f"{CRD_KIND[0]}/v1", CRD_KIND[1], served
+        )
+
+    def _is_released(self, namespace: InventoryEntry) -> bool:
+        try:
+            live = self._cluster.get(namespace.api_version, namespace.ref.kind, namespace.ref.name)
+        except Forbidden:
+            # Told as a right that is missing.
+            return False
+        return live is not None and not has_other_creator(namespace, live)
+
+    def resources(self, definition: InventoryEntry) -> list[Object]:
+        """The metadata of all custom resources of a definition."""
+        crd = self._cluster.get(definition.api_version, definition.ref.kind, definition.ref.name)
+        kinds = list(kinds_of_crd(crd)) if crd else []
+        return self._cluster.list(*kinds[-1], metadata_only=True).items if kinds else []
+
+    def contents(self, namespace: str) -> list[Ref]:
+        """What lives in a namespace, but for what controllers make and take with something else."""
+
+        def read(kind: tuple[str, str]) -> list[Object]:
+            return self._cluster.list(*kind, namespace, metadata_only=True).items
+
+        found = (obj for items in map_in_threads(read, self._namespaced_kinds()) for obj in items)
+        return sorted({ref_of(obj) for obj in found if _counts(obj)})
+
+    def _namespaced_kinds(self) -> Sequence[tuple[str, str]]:
+        return _one_version_of_each(self._cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items)
+
+
+def _one_version_of_each(crds: Iterable[Object]) -> Sequence[tuple[str, str]]:
+    """One version of each kind that can live in a namespace, built in or of these definitions."""
+    # What isn't served answers with an empty list.
+    kinds: dict[tuple[str, str], tuple[str, str]] = {}
+    for (api_version, kind), known in built_in_kinds().items():
+        if known.resource.namespaced and kind not in _TRACES:
+            kinds[known.group, kind] = (api_version, kind)
+    for crd in crds:
+        for (api_version, kind), known in kinds_of_crd(crd).items():
+            if known.resource.namespaced:
+                kinds[known.group, kind] = (api_version, kind)
+    return list(kinds.values())
+
+
+def _counts(obj: Object) -> bool:
+    meta = obj["metadata"]
+    return not (
+        meta.get("ownerReferences")
+        or meta.get("deletionTimestamp")
+        or (obj["kind"], meta["name"]) in _IN_EVERY_NAMESPACE
+        or _TOKEN_OF in (meta.get("annotations") or {})
+        or (obj["kind"] in ("Role", "RoleBinding") and GRANT_LABEL in (meta.get("labels") or {}))
+    )
+
+
+def listed(refs: Iterable[Ref]) -> str:
+    """Some objects by name, and how many more there are."""
+    told = [str(ref) for ref in refs]
+    more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+    return ", ".join(told[:MOST_NAMED]) + more

@@ -1,0 +1,355 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting objects that inventories name, against the order of their making, and seeing them go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+    group_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    CRD_KIND,
+    NAMESPACE_KIND,
+    built_in_kinds,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from ..apply.order import is_home, is_in_the_way, rank_of
+from ..health.explanation import tidy
+from ..health.wait import OnChange, UnhealthyObject, wait_until_gone
+from ..health.watcher import Watcher
+from ..inventory.inventory import Inventory
+from ..inventory.inventory_entry import InventoryEntry
+from ..inventory.live_objects import read_metadata
+from .removal_decision import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
+
+ATTEMPTS = 12
+"""How often an object is read again that moves on between a look and its deletion: controllers are quick.
+
+One writes an aggregated ClusterRole each time that one of its parts goes, which are many in a release.
+"""
+LONGEST_PAUSE = 1.0
+"""Seconds between two of these looks; the first come sooner, each after twice as long as the one before."""
+FOREGROUND = "foregroundDeletion"
+"""The server's own finalizer, of what is deleted after what belongs to it."""
+_RUNS_PODS = ("apps", "batch")
+
+
+@dataclass
+class Removal:
+    """What came of removing objects.
+
+    Attributes:
+        deleted: what was deleted and is gone.
+        gone: what was gone before.
+        left: what isn't ours any more.
+        kept: what is ours and stays.
+        failed: what could not be deleted, or has not gone.
+        untried: what comes after something that failed, or after a cancellation.
+        told: a sentence about each that is left or kept.
+        errors: a sentence about each that failed.
+        cancelled: whether a person has ended it.
+    """
+
+    deleted: list[InventoryEntry] = field(default_factory=list)
+    gone: list[InventoryEntry] = field(default_factory=list)
+    not_owned: list[InventoryEntry] = field(default_factory=list)
+    retained: list[InventoryEntry] = field(default_factory=list)
+    failed: list[InventoryEntry] = field(default_factory=list)
+    untried: list[InventoryEntry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    cancelled: bool = False
+
+    @property
+    def refs_to_drop(self) -> frozenset[Ref]:
+        """What an inventory need not name any longer."""
+        return frozenset(entry.ref for entry in (*self.deleted, *self.gone, *self.not_owned))
+
+    def and_then(self, later: Removal) -> Removal:
+        """What came of this and of a later removal together."""
+        joined = {
+            name: value + getattr(later, name) for name, value in vars(self).items() if name != "cancelled"
+        }
+        return Removal(**joined, cancelled=self.cancelled or later.cancelled)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms objects are removed.
+
+    Attributes:
+        cluster: live or an overlay.
+        deadline: until when they have to be gone, as ``time.monotonic()`` tells the time.
+        cancelled: whether a person has asked to stop.
+        on_change: told how objects stand that take their time to go.
+        spare: what to do instead with an object (and its metadata) that would be deleted, or None; asked
+            when its turn has come.
+        watcher: what to share with other waits on this cluster.
+        force: whether objects go that say of themselves that they stay.
+    """
+
+    cluster: Cluster
+    deadline: float = float("inf")
+    cancelled: Callable[[], bool] = lambda: False
+    on_change: OnChange | None = None
+    retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
+    watcher: Watcher | None = None
+    force: bool = False
+
+
+def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
+    """Delete objects, rank by rank, each rank gone before the next: what was made last goes first.
+
+    So webhooks and aggregated APIs go before what serves them, and custom resources while their operators
+    still take their finalizers off. After a rank in which something failed it goes no further.
+
+    Raises:
+        ClusterError: what is there can't be read.
+    """
+    removal = Removal()
+    known = in_served_versions(terms.cluster, entries)
+    live = read_metadata(terms.cluster, [Inventory("", entries=tuple(known))])
+    for rank in _ranks(known):
+        if removal.errors or removal.cancelled or terms.cancelled():
+            removal.cancelled = removal.cancelled or not removal.errors
+            removal.untried += rank
+            continue
+        _remove_rank(terms, rank, live, removal)
+    return removal
+
+
+def _ranks(entries: Iterable[InventoryEntry]) -> list[list[InventoryEntry]]:
+    ranks: dict[int, list[InventoryEntry]] = {}
+    for entry in entries:
+        rank = rank_of({"apiVersion": entry.api_version, "kind": entry.ref.kind})
+        ranks.setdefault(rank, []).append(entry)
+    return [ranks[rank] for rank in sorted(ranks, reverse=True)]
+
+
+def _remove_rank(
+    terms: Terms, rank: Sequence[InventoryEntry], live: Mapping[Ref, Object], removal: Removal
+) -> None:
+    def attempt(entry: InventoryEntry) -> RemovalDecision | ClusterError:
+        try:
+            return _delete(terms, entry, live.get(entry.ref))
+        except ClusterError as error:
+            return error
+
+    asked: list[InventoryEntry] = []
+    for entry, answer in zip(rank, map_in_threads(attempt, rank), strict=True):
+        if isinstance(answer, ClusterError):
+            removal.failed.append(entry)
+            removal.errors.append(str(answer))
+        elif answer.action == DELETE:
+            asked.append(entry._replace(uid=answer.uid))
+        else:
+            {GONE: removal.gone, NOT_OWNED: removal.not_owned, RETAINED: removal.retained}[
+                answer.action
+            ].append(entry)
+            removal.notes += [answer.reason] if answer.reason else []
+    _see_them_go(terms, asked, removal)
+
+
+def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> RemovalDecision:
+    """Ask for one object's deletion, if it may go; with what was read of it as preconditions."""
+    cluster, ref = terms.cluster, entry.ref
+    for attempt in range(ATTEMPTS):
+        fate = decide_removal(entry, live, force=terms.force)
+        if fate.action != DELETE or live is None:
+            return fate
+        spared = None if attempt else terms.retain(entry, live)
+        if spared:
+            return spared
+        try:
+            there = cluster.delete(
+                entry.api_version,
+                ref.kind,
+                ref.name,
+                ref.namespace or None,
+                uid=fate.uid,
+                resource_version=fate.resource_version,
+                propagation=propagation_of(ref),
+            )
+        except (Conflict, NotFound):
+            time.sleep(min(LONGEST_PAUSE, 0.01 * 2**attempt))
+            live = cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
+        else:
+            return fate if there else RemovalDecision(GONE)
+    raise ClusterError(
+        f"{ref}: it changes so often that it could not be deleted as it was seen, {ATTEMPTS} times;"
+        " find out who writes it all the time, or run the playbook again"
+    )
+
+
+def propagation_of(ref: Ref) -> str:
+    """How what belongs to an object goes: with ``Foreground`` a workload is gone only when its pods are."""
+    return "Foreground" if ref.group in _RUNS_PODS else "Background"
+
+
+def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal) -> None:
+    if not asked:
+        return
+    live = read_metadata(terms.cluster, [Inventory("", entries=tuple(asked))])
+    there = [found for one in asked if (found := live.get(one.ref)) and found["metadata"]["uid"] == one.uid]
+    result = wait_until_gone(
+        terms.cluster,
+        there,
+        deadline=terms.deadline,
+        cancelled=terms.cancelled,
+        on_change=terms.on_change,
+        watcher=terms.watcher,
+    )
+    held = {one.ref: one for one in result.unhealthy}
+    removal.deleted += [entry for entry in asked if entry.ref not in held]
+    removal.failed += [entry for entry in asked if entry.ref in held]
+    if result.ended == "cancelled":
+        removal.cancelled = True
+    removal.errors += [what_holds(one, _pods_of(terms.cluster, one)) for one in result.unhealthy]
+
+
+def _pods_of(cluster: Cluster, one: UnhealthyObject) -> list[Object]:
+    """The pods of a workload that are still there; none of what isn't one, and where they can't be read."""
+    labels = (((one.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
+    if one.ref.group not in _RUNS_PODS or not labels:
+        return []
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    try:
+        return cluster.list("v1", "Pod", one.ref.namespace, label_selector=selector).items
+    except ClusterError:
+        return []
+
+
+def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
+    """Why an object that was deleted is still there, and who can help, in a sentence."""
+    obj: Mapping[str, Any] = one.object or {}
+    finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
+    if one.ref[:2] == NAMESPACE_KIND:
+        conditions = (obj.get("status") or {}).get("conditions") or ()
+        told = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
+        return f"{one.ref}: it was deleted, and is not empty yet: {told or 'nobody says of what'}"
+    others = [name for name in finalizers if name != FOREGROUND]
+    if others:
+        return (
+            f"{one.ref}: it was deleted, and its finalizers hold it: {', '.join(others)};"
+            " look whether the controller behind them still runs, which has to let go of it"
+        )
+    if finalizers:
+        told = ", ".join(_about_pod(pod) for pod in pods[:MOST_REASONS]) or "what belongs to it"
+        return f"{one.ref}: it was deleted, and has to wait for {told}"
+    return f"{one.ref}: it was deleted, and is still there"
+
+
+def _about_pod(pod: Mapping[str, Any]) -> str:
+    meta = pod["metadata"]
+    held = ", ".join(name for name in meta.get("finalizers") or () if name != FOREGROUND)
+    node = (pod.get("spec") or {}).get("nodeName")
+    return f"pod {meta['name']}" + (f" (held by {held})" if held else f" (on node {node})" if node else "")
+
+
+def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> list[InventoryEntry]:
+    """The entries, each in a version in which the cluster still serves its kind, where there is one.
+
+    The version that an object was applied in may be gone, and the object live on in another one.
+    """
+    entries = list(entries)
+    unserved = {
+        (group_of(entry.api_version), entry.ref.kind)
+        for entry in entries
+        if cluster.resource(entry.api_version, entry.ref.kind) is None
+    }
+    if not unserved:
+        return entries
+    versions = {
+        (group_of(api_version), kind): api_version
+        for api_version, kind in built_in_kinds()
+        if cluster.resource(api_version, kind)
+    }
+    for crd in cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items:
+        spec = crd["spec"]
+        served = [version["name"] for version in spec["versions"] if version.get("served")]
+        if served:
+            versions[spec["group"], spec["names"]["kind"]] = f"{spec['group']}/{served[-1]}"
+    return [
+        entry._replace(api_version=versions.get(key, entry.api_version)) if key in unserved else entry
+        for entry in entries
+        for key in [(group_of(entry.api_version), entry.ref.kind)]
+    ]
+
+
+ROUNDS = 3
+"""Each is over for all components before the next begins.
+
+First goes what can be in the way of others, and last what objects of others may live in: a namespace would be
+spared for what is going just then.
+"""
+
+
+class RemovalInRounds:
+    """The removal of one component's objects.
+
+    Args:
+        entries: what is to go.
+
+    Attributes:
+        count: how many objects are to go.
+        removal: what has come of them so far.
+        seconds: how long that took.
+    """
+
+    def __init__(self, entries: Iterable[InventoryEntry]) -> None:
+        self._rounds: tuple[list[InventoryEntry], ...] = tuple([] for _each in range(ROUNDS))
+        for entry in entries:
+            self._rounds[_round_of(entry)].append(entry)
+        self.count = sum(map(len, self._rounds))
+        self.removal = Removal()
+        self.seconds = 0.0
+
+    def is_over(self, turn: int) -> bool:
+        """Whether nothing is to do any more from one of the rounds on."""
+        return self._is_stopped or not any(self._rounds[turn:])
+
+    def remove(self, terms: Terms, turn: int) -> None:
+        """Remove what goes in one of the rounds, but for after something that failed.
+
+        Raises:
+            ClusterError: what is there can't be read.
+        """
+        entries = self._rounds[turn]
+        if not entries or self._is_stopped:
+            self.removal.untried += entries
+            return
+        started = time.monotonic()
+        try:
+            self.removal = self.removal.and_then(remove_objects(terms, entries))
+        finally:
+            self.seconds += time.monotonic() - started
+
+    def fail(self, error: Exception, turn: int) -> None:
+        """Note that one of the rounds has come to nothing."""
+        self.removal = self.removal.and_then(Removal(failed=list(self._rounds[turn]), errors=[str(error)]))
+
+    @property
+    def _is_stopped(self) -> bool:
+        return bool(self.removal.errors or self.removal.cancelled)
+
+
+def _round_of(entry: InventoryEntry) -> int:
+    if is_in_the_way(entry.ref.kind):
+        return 0
+    return ROUNDS - 1 if is_home({"apiVersion": entry.api_version, "kind": entry.ref.kind}) else 1

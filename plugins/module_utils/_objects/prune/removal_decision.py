@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes when a release no longer has it, and what may be deleted at all: pure.
+
+Only inventories name what goes, never labels, as those are inherited: EndpointSlices carry their Service's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Object,
+    Ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+
+from ..inventory.inventory import Inventory
+from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
+
+PROTECTED = (CRD_KIND, ("", "PersistentVolumeClaim"), NAMESPACE_KIND)
+"""Kinds (group, kind) that take what is not ours with them: people's resources, data, whole namespaces."""
+
+RESOURCE_POLICY = "helm.sh/resource-policy"
+"""With the value ``keep`` on an object Helm never deletes it; whoever wrote the chart counts on that."""
+
+GONE, DELETE, NOT_OWNED, RETAINED = "gone", "delete", "left", "kept"
+
+
+@dataclass(frozen=True)
+class RemovalDecision:
+    """What is to be done about one object of an inventory.
+
+    Attributes:
+        what: ``gone`` (there is nothing to do), ``delete``, ``left`` (it isn't ours any more, and no longer
+            our concern) or ``kept`` (it is ours, and stays).
+        why: a sentence about what is left or kept.
+        uid, resource_version: preconditions of a deletion.
+    """
+
+    action: str
+    reason: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = False) -> RemovalDecision:
+    """What is to be done about an object that has to go, by its metadata as it is now.
+
+    An object of another uid was made by somebody else. One that has moved on since it was noted is ours as
+    long as we are among its field managers.
+
+    Args:
+        entry: what the inventory says of it.
+        live: its metadata, or None where there is none.
+        force: whether it goes even though it says of itself that it stays.
+    """
+    if live is None:
+        return RemovalDecision(GONE)
+    meta = live["metadata"]
+    uid, resource_version = meta.get("uid", ""), meta.get("resourceVersion", "")
+    if entry.uid and uid != entry.uid:
+        return RemovalDecision(
+            NOT_OWNED, f"{entry.ref}: somebody has made it anew since it was deployed, so it is left alone"
+        )
+    if (uid, resource_version) != (entry.uid, entry.resource_version) and not is_written_by_us(meta):
+        holders = sorted({str(one.get("manager")) for one in meta.get("managedFields") or ()})
+        held = f" (now written by {', '.join(holders)})" if holders else ""
+        return RemovalDecision(
+            NOT_OWNED, f"{entry.ref}: nothing of it is ours any more{held}, so it is left alone"
+        )
+    # On a definition it is there to keep what people have made of it, which is looked at where one goes.
+    asks_to_stay = (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and entry.ref[
+        :2
+    ] != CRD_KIND
+    if asks_to_stay and not force:
+        return RemovalDecision(
+            RETAINED, f"{entry.ref}: it stays, as its annotation {RESOURCE_POLICY} says so"
+        )
+    return RemovalDecision(DELETE, uid=uid, resource_version=resource_version)
+
+
+def is_protected(ref: Ref, allowed: Collection[str]) -> bool:
+    """Whether an object is never pruned: by its kind, unless the kind or the object itself is allowed.
+
+    Args:
+        ref: of the object.
+        allowed: kinds (``Namespace``), or single objects (``PersistentVolumeClaim ns/a``).
+    """
+    return ref[:2] in PROTECTED and ref.kind not in allowed and str(ref) not in allowed
+
+
+def obsolete_entries(
+    inventories: Iterable[Inventory], wanted: Collection[Ref], components: Collection[str]
+) -> dict[str, tuple[InventoryEntry, ...]]:
+    """What the inventories of some components name and nobody wants any more.
+
+    Args:
+        inventories: of all components that the cluster has.
+        wanted: all objects of the release: what moved from one component to another lives.
+        components: whose objects may go: components of the release, and those that it lacks and that go as
+            a whole. What components of neither sort consist of is wanted too.
+
+    Returns:
+        By component, without those that have nothing.
+    """
+    known = list(inventories)
+    staying = {*wanted, *(ref for one in known if one.component not in components for ref in one.refs)}
+    # The same object may be served by two groups, as Ingresses were, under two references.
+    uids = {entry.uid for one in known for entry in one.entries if entry.uid and entry.ref in staying}
+    found = {
+        one.component: tuple(e for e in one.entries if e.ref not in staying and e.uid not in uids)
+        for one in known
+        if one.component in components
+    }
+    return {component: entries for component, entries in found.items() if entries}
+
+
+def may_prune(
+    inventories: Mapping[str, Inventory],
+    components: Collection[str],
+    live: Mapping[Ref, Object],
+    allowed: Collection[str],
+    orphans: bool,
+) -> bool:
+    """Whether anything is left to prune of a release that is deployed.
+
+    Args:
+        inventories: of what the cluster has, by component.
+        components: of the release.
+        live: the metadata of everything that inventories name.
+        allowed: see :func:`is_protected`.
+        orphans: whether components go that the release lacks.
+    """
+    wanted = {ref for name in components if name in inventories for ref in inventories[name].refs}
+    going = set(inventories) if orphans else set(components)
+    return any(
+        not is_protected(entry.ref, allowed) and decide_removal(entry, live.get(entry.ref)).action == DELETE
+        for entries in obsolete_entries(inventories.values(), wanted, going).values()
+        for entry in entries
+    )

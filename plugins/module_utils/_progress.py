@@ -1,0 +1,19 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a task reports what it is doing, and how long it may go on after a cancellation."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Where a task tells what it is at; a line reaches the terminal within two seconds."""
+
+    def __call__(self, subject: str, state: str, detail: str = "") -> None:
+        """Tell that ``subject`` (a component, a migration's id, a phase) has come to ``state``."""
+
+
+GRACE = 60.0
+"""Seconds that what is in flight gets to end after a cancellation, unless the user says otherwise."""

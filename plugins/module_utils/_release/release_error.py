@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with a release, told all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a release.
+
+    Attributes:
+        message: what it is, and what to do about it.
+        file: where it is, as the user would find it, or empty.
+        line: counted from 1, or 0 where there is none to name.
+        column: counted from 1, or 0.
+    """
+
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class ReleaseError(LifecycleError):
+    """A release that can't be used, with everything that is wrong with it.
+
+    Attributes:
+        problems: at least one.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        if len(self.problems) == 1:
+            super().__init__(str(self.problems[0]))
+        else:
+            listed = "".join(f"\n- {problem}" for problem in self.problems)
+            super().__init__(f"the release can't be used for {len(self.problems)} reasons:{listed}")
+
+
+def release_error(message: str, file: str = "", line: int = 0, column: int = 0) -> ReleaseError:
+    """The error of a single problem."""
+    return ReleaseError([Problem(message, file, line, column)])

@@ -1,0 +1,100 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking a run to stop from elsewhere: the wish stands in its record, where its work looks for it.
+
+Where nobody is at work on it any more, its record can be ended at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+from .cancellation import LONGEST_MESSAGE, end_cancelled_run
+from .records.installation import read_installation
+from .records.record_schema import API_VERSION
+from .records.record_writer import current_user, timestamp
+from .records.runs import RUNNING, read_run
+
+ATTEMPTS = 10
+"""How often the wish is written anew, as the run itself writes to its record all the time."""
+
+
+def cancel_run(task: Task) -> Result:
+    """Ask a run to stop, by default the newest; one that has ended, or was asked before, is left alone.
+
+    With ``end`` its record is ended, too, also where it was asked before.
+
+    Raises:
+        LifecycleError: there is no run of the name that was given.
+    """
+    name = task.params["run"] or read_installation(task.cluster).last_run
+    if not name:
+        return {"changed": False, "run": "", "msg": "nothing to cancel: the cluster knows of no run"}
+    for _attempt in range(ATTEMPTS):
+        record = read_run(task.cluster, name)
+        if task.params["nobody_at_work"] and not task.check_mode:
+            from .lease.lease_session import release_lease
+
+            release_lease(task.cluster, record)
+        if why_not := nothing_to_cancel(record, ending=task.params["end"]):
+            return {"changed": False, "run": name, "msg": why_not}
+        if task.params["end"]:
+            return _end(task, name)
+        if task.check_mode or _write(task, record):
+            return {
+                "changed": True,
+                "run": name,
+                "msg": f"asked the run {name} to stop: what is in flight ends within its grace",
+            }
+    raise LifecycleError(f"the record of the run {name} changes all the time: try again")
+
+
+def nothing_to_cancel(record: Object, *, ending: bool = False) -> str:
+    """Why there is no use in asking a run to stop, or in ending its record; empty where there is."""
+    name, status = record["metadata"]["name"], record.get("status") or {}
+    state = status.get("state", RUNNING)
+    if state != RUNNING:
+        return f"nothing to cancel: the run {name} has {state} at {status.get('finishedAt')}"
+    if status.get("cancelled") and not ending:
+        return f"the run {name} is already being cancelled by {status['cancelled']}"
+    return ""
+
+
+def cancellation_text(by: str, reason: str) -> str:
+    """Who wants a run to stop, and why, in a few words."""
+    return (by + (f": {reason}" if reason else ""))[:LONGEST_MESSAGE]
+
+
+def _end(task: Task, name: str) -> Result:
+    never = (
+        []
+        if task.check_mode
+        else end_cancelled_run(task.cluster, name, cancellation_text(current_user(), task.params["reason"]))
+    )
+    why = f", as {task.params['reason']}" if task.params["reason"] else ""
+    left = f"; never started: {', '.join(never)}" if never else ""
+    message = f"the run {name} is ended as cancelled{why}{left}; run the playbook again to go on from there"
+    return {"changed": True, "run": name, "msg": message}
+
+
+def _write(task: Task, record: Object) -> bool:
+    """Write the wish, unless the record has changed: a run that has ended keeps its end."""
+    metadata = record["metadata"]
+    patch: dict[str, Any] = {
+        "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},
+        "status": {
+            "cancelled": cancellation_text(current_user(), task.params["reason"]),
+            "cancelledAt": timestamp(),
+        },
+    }
+    try:
+        task.cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
+    except Conflict:
+        return False
+    return True

@@ -1,0 +1,313 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Getting the lease of a cluster: at once, after waiting for who has it, or from a holder that is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    MANAGED_BY,
+    Cluster,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Forbidden,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    Terms,
+    remove_objects,
+)
+
+from .fence_token import (
+    REFUSED_AFTER_SECONDS,
+    Fence,
+    RaisedFence,
+    advisory_fence,
+    delete_other_fences,
+    fenced_cluster,
+    lower_fence,
+    no_fence_reason,
+    raise_fence,
+)
+from .held_lease import HeldLease, read_lease
+from .lease import (
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
+    Holder,
+    Lease,
+    LeaseAvailability,
+    LeaseObservation,
+    acquisition_spec,
+    observe_lease,
+)
+
+LOOK_SECONDS = 1.0
+"""How often whoever waits looks at the lease."""
+TELL_SECONDS = 30.0
+"""How often whoever waits tells so."""
+
+
+class LeaseHeld(LifecycleError):
+    """Somebody else has the lease, and one does not want to wait for him any longer."""
+
+
+@dataclass(frozen=True)
+class LeaseRequest:
+    """What somebody wants the lease for.
+
+    Attributes:
+        holder: who.
+        seconds: how long the lease shall last from each renewal on.
+        wait: how many seconds to wait for somebody who is at work.
+        account: the ServiceAccount by which to write, or empty.
+        rights: what it has to be allowed.
+        no_fence: why there can be no fence; empty where there may be one, None where nobody has looked.
+    """
+
+    holder: Holder
+    seconds: int
+    wait: float
+    account: str
+    rights: Collection[Right] = ()
+    no_fence: str | None = None
+
+
+class AcquiredLease(NamedTuple):
+    """A lease that is ours.
+
+    Attributes:
+        tenure: the holding of it.
+        fence: what keeps us from writing without it.
+        cluster: to write to from now on.
+        is_first: whether nobody else was at work meanwhile, so that a plan from before may still hold.
+    """
+
+    tenure: HeldLease
+    fence: Fence
+    cluster: Cluster
+    is_first: bool
+
+
+class Acquisition:
+    """One attempt to get the lease, which may take its time.
+
+    Args:
+        cluster: the live one.
+        claim: what for.
+        tell: gets what a person should know while it waits: a state and a sentence.
+        cancelled: whether to stop waiting.
+        clock, sleep: for tests.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        claim: LeaseRequest,
+        tell: Callable[[str, str], None],
+        cancelled: Callable[[], bool],
+        *,
+        clock: Callable[[], float] = boot_clock,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._cluster = cluster
+        self._claim = claim
+        self._tell = tell
+        self._cancelled = cancelled
+        self._clock = clock
+        self._sleep = sleep
+        self._raised: RaisedFence | None = None
+
+    def acquire(self, lease: Lease | None = None) -> AcquiredLease:
+        """Get the lease.
+
+        Args:
+            lease: as it was just read, if it was.
+
+        Raises:
+            LeaseHeld: somebody is at work for longer than one wants to wait.
+            LifecycleError: it was cancelled, or the server does not answer.
+        """
+        try:
+            return self._acquire(lease or read_lease(self._cluster))
+        except BaseException:
+            self._lower()
+            raise
+
+    def _acquire(self, lease: Lease) -> AcquiredLease:
+        begun = self._clock()
+        seen = observe_lease(None, lease, begun)
+        is_first = True
+        while True:
+            standing = seen.availability(self._clock())
+            if standing is LeaseAvailability.HELD:
+                is_first = False
+                self._wait_a_little(seen, begun)
+            else:
+                tenure = self._take(seen.lease)
+                if tenure is not None:
+                    return self._won(tenure, seen, is_first)
+                is_first = False
+                # Whoever was quicker may have taken the fence of anybody else away.
+                self._lower()
+            seen = observe_lease(seen, read_lease(self._cluster), self._clock())
+
+    def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
+        if self._cancelled():
+            raise LifecycleError(f"cancelled while it waited for {seen.lease}, who has the lease")
+        waited = self._clock() - begun
+        if seen.is_alive and waited >= self._claim.wait:
+            raise LeaseHeld(
+                f"somebody is at work on this cluster: {seen.lease} has its lease, and renewed it while this"
+                f" one waited for {waited:.0f} s. Run the playbook again when that has ended, or have it wait"
+                " with lease_wait=<seconds> (kyma_lease_wait)"
+            )
+        if waited % TELL_SECONDS < LOOK_SECONDS:
+            how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"
+            gone = f"taken over once it was silent for {seen.lease.seconds:.0f} s"
+            self._tell("waiting", f"for {seen.lease}, who has the lease: {how}, or {gone}")
+        self._sleep(min(LOOK_SECONDS, seen.lease.seconds / 4))
+
+    def _lower(self) -> None:
+        if self._raised:
+            with suppress(ClusterError):
+                # One that stays does no harm: nobody writes by it.
+                lower_fence(self._cluster, self._raised.fence)
+        self._raised = None
+
+    def _take(self, before: Lease) -> HeldLease | None:
+        """Take a lease that is free, or was given up; None where somebody was quicker."""
+        claim = self._claim
+        self._raised = self._raised or self._prepare()
+        begun = self._clock()
+        spec = acquisition_spec(before, claim.holder, claim.seconds, datetime.now(UTC))
+        try:
+            self._write(before, spec)
+        except Conflict:
+            return None
+        return HeldLease(
+            self._cluster,
+            claim.holder.identity,
+            before.epoch + 1,
+            claim.seconds,
+            until=begun + claim.seconds,
+            clock=self._clock,
+        )
+
+    def _prepare(self) -> RaisedFence:
+        """Make the fence first: a Secret that is made later might be that of a run that has lost already."""
+        claim = self._claim
+        no_fence = claim.no_fence
+        if no_fence is None:
+            no_fence = no_fence_reason(self._cluster, claim.account)
+        if no_fence:
+            return advisory_fence(no_fence)
+        try:
+            return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
+        except NotFound:
+            # On a cluster that never had any of this.
+            self._bring_namespace()
+            return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
+
+    def _write(self, before: Lease, spec: dict[str, object]) -> None:
+        """Write the lease, if it is still as it was. Raises Conflict where it isn't."""
+        if before.uid:
+            meta = {"uid": before.uid, "resourceVersion": before.resource_version}
+            patch = {"metadata": meta, "spec": spec}
+            try:
+                self._cluster.patch(
+                    LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch
+                )
+            except NotFound as gone:
+                raise Conflict("take the lease", status=409) from gone
+            return
+        meta = {"name": LEASE_NAME, "namespace": LIFECYCLE_NAMESPACE}
+        lease = {"apiVersion": LEASE_API_VERSION, "kind": LEASE_OBJECT_KIND, "metadata": meta, "spec": spec}
+        try:
+            self._cluster.create(lease)
+        except NotFound:
+            self._bring_namespace()
+            self._cluster.create(lease)
+
+    def _bring_namespace(self) -> None:
+        # The label tells later that it is we who have made it.
+        meta = {"name": LIFECYCLE_NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
+        self._cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+
+    def _won(self, tenure: HeldLease, seen: LeaseObservation, is_first: bool) -> AcquiredLease:
+        fence, token = self._raised or RaisedFence(Fence())
+        tenure.cancelled = self._cancelled
+        taken_over = bool(seen.lease.holder)
+        # Where there is no lease it may have been deleted while somebody had it.
+        if taken_over or not seen.lease.uid:
+            # Where this fails the lease is left to expire: given back, it would look as if nobody from before
+            # could write any more.
+            with tenure.keep_renewed():
+                note, evicted = self._evict(tenure, fence, seen.lease)
+            fence = replace(fence, note=note or fence.note)
+            taken_over = taken_over or evicted
+        cluster = fenced_cluster(self._cluster, tenure, fence, token)
+        return AcquiredLease(tenure, fence, cluster, is_first and not taken_over)
+
+    def _evict(self, tenure: HeldLease, own: Fence, gone: Lease) -> tuple[str, bool]:
+        """Wait until nobody from before can write; why that isn't certain, and whether it was needed."""
+        if gone.holder:
+            self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
+        try:
+            # As long as it is ours, or it would be the fence of whoever has it by then.
+            if not delete_other_fences(fenced_cluster(self._cluster, tenure, Fence()), own):
+                return "", False
+        except Forbidden as refusal:
+            if not gone.holder:
+                return "", False
+            why = f"{gone} could not be kept from writing, in case it still lives: {refusal.api_message}"
+            return why, False
+        until = f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses the tokens of whoever had the lease"
+        self._tell("taking over", until)
+        self._sleep(REFUSED_AFTER_SECONDS)
+        return "", True
+
+
+NAMESPACE_SECONDS = 60.0
+"""How long a namespace of ours may take to go."""
+
+
+def delete_lease(cluster: Cluster) -> None:
+    """Leave nothing of the lease on a cluster where nothing of ours is left; what goes wrong does no harm.
+
+    Our namespace goes if it is we who have made it: others may have put the deployer's account there.
+    """
+    with suppress(ClusterError):
+        namespace, lease = cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE), read_lease(cluster)
+        if namespace is None or lease.holder:
+            return
+        # Refused where somebody has got it by now.
+        cluster.delete(
+            LEASE_API_VERSION,
+            LEASE_OBJECT_KIND,
+            LEASE_NAME,
+            LIFECYCLE_NAMESPACE,
+            uid=lease.uid,
+            resource_version=lease.resource_version,
+        )
+        if (namespace["metadata"].get("labels") or {}).get(MANAGED_BY) == FIELD_MANAGER:
+            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
+            remove_objects(terms, [InventoryEntry("v1", ref_of(namespace))])

@@ -1,0 +1,309 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fence of a run: a token that the server refuses once the run's Secret is gone.
+
+So whoever takes the lease over from a run can be sure that it writes no more, whatever its process believes:
+it deletes the Secret. Where the user may not make such tokens, or they would not be allowed what the run has
+to do, the fence is *advisory*: the run alone sees to it that it writes only while it has the lease.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Cluster,
+    Object,
+    WriteTerms,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Forbidden,
+    KindNotServed,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import FencedCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
+    missing_rights,
+    not_granted,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import in_words
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from .held_lease import HeldLease
+from .lease import LIFECYCLE_NAMESPACE
+
+FENCE_LABEL = f"{GROUP}/fence"
+REFUSED_AFTER_SECONDS = 12.0
+"""After how long a token whose Secret is gone is refused: API servers remember for ten that it was good."""
+TOKEN_SECONDS = 3600
+REVIEW_SECONDS = 10.0
+MOST_TOLD = 3
+"""How many of the rights that are missing are told."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    """What keeps a run from writing once it has lost its lease.
+
+    Attributes:
+        account: the ServiceAccount by whose tokens it writes; empty where the fence is advisory.
+        secret, uid: the Secret that the tokens are bound to.
+        note: what a person should know: mostly why the fence is advisory.
+    """
+
+    account: str = ""
+    secret: str = ""
+    uid: str = ""
+    note: str = ""
+
+    @property
+    def is_advisory(self) -> bool:
+        """Whether the run alone sees to it that it writes only while it has the lease."""
+        return not self.secret
+
+
+def fence_of(written: Mapping[str, Any]) -> Fence:
+    """The fence that a run's record tells of."""
+    return Fence(**{name: str(written.get(name) or "") for name in ("account", "secret", "uid", "note")})
+
+
+def secret_for(run: str) -> Object:
+    """The Secret of a run's tokens: there is nothing in it."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": f"run-{run}", "namespace": LIFECYCLE_NAMESPACE, "labels": {FENCE_LABEL: run}},
+        "type": f"{GROUP}/fence",
+        "immutable": True,
+    }
+
+
+class RunToken:
+    """The writing of a run by its own token. Usable from several threads.
+
+    Args:
+        cluster: the live one, as who we are.
+        fence: of the run, with a Secret.
+        tenure: of the run; None before it has the lease.
+
+    Attributes:
+        writing: the cluster, written to by the token.
+    """
+
+    def __init__(self, cluster: Cluster, fence: Fence, tenure: HeldLease | None = None) -> None:
+        self.tenure = tenure
+        self._cluster = cluster
+        self._fence = fence
+        self._header = ""
+        self._renew_at = 0.0
+        self._lock = threading.Lock()
+        self.writing = cluster.with_write_terms(
+            WriteTerms(self._seconds_left, self.authorization, self._more_to_come)
+        )
+
+    def authorization(self, refused: str = "") -> str:
+        """See :data:`~.cluster.Authorization`.
+
+        Raises:
+            LeaseLost: the run has lost its lease, and with it the right to tokens.
+            ClusterError: the server does not answer, or gives no token for another reason.
+        """
+        with self._lock:
+            if not self._header or refused == self._header or boot_clock() >= self._renew_at:
+                self._header = f"Bearer {self._token()}"
+                self._renew_at = boot_clock() + TOKEN_SECONDS / 2
+            return self._header
+
+    def _seconds_left(self) -> float:
+        return self.tenure.seconds_left() if self.tenure else REVIEW_SECONDS
+
+    def _more_to_come(self) -> bool:
+        return self.tenure is not None and self.tenure.is_extension_pending()
+
+    def _token(self) -> str:
+        fence = self._fence
+        secret = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": fence.secret, "uid": fence.uid},
+        }
+        try:
+            return self._cluster.token(
+                fence.account, LIFECYCLE_NAMESPACE, bound_to=secret, seconds=TOKEN_SECONDS
+            )
+        except (NotFound, Conflict) as refusal:
+            if self.tenure is None:
+                raise
+            # Mostly that is why.
+            self.tenure.renew()
+            raise ClusterError(
+                f"the server refuses what this run writes, as the Secret {LIFECYCLE_NAMESPACE}/{fence.secret}"
+                f" or the ServiceAccount {fence.account} is no longer there: {refusal.api_message}. Run the"
+                " playbook again"
+            ) from refusal
+
+
+class RaisedFence(NamedTuple):
+    """A fence, and the token that was made to try it; None where it is advisory."""
+
+    fence: Fence
+    token: RunToken | None = None
+
+
+def no_fence_reason(cluster: Cluster, account: str) -> str:
+    """Why there can be no fence, as far as one look at the account tells; empty where there may be one.
+
+    Raises:
+        ClusterError: the server does not answer.
+    """
+    if not account:
+        return "no service account is named for it"
+    try:
+        found = cluster.get("v1", "ServiceAccount", account, LIFECYCLE_NAMESPACE)
+    except Forbidden as refusal:
+        return f"the user may not look for the account: {refusal.api_message}"
+    return "" if found else f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{account}"
+
+
+def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Right]) -> RaisedFence:
+    """Make the fence of a run that is about to begin.
+
+    Args:
+        cluster: the live one, as who we are.
+        run: its name.
+        account: the ServiceAccount to write by.
+        rights: what the run has to be allowed.
+
+    Raises:
+        ClusterError: the server does not answer, or our namespace is not there.
+    """
+    named = f"{LIFECYCLE_NAMESPACE}/{account}"
+    try:
+        secret = cluster.create(secret_for(run))
+    except Forbidden as refusal:
+        return advisory_fence(f"the user may not make it: {refusal.api_message}")
+    fence = Fence(account, secret["metadata"]["name"], secret["metadata"]["uid"])
+    try:
+        token = RunToken(cluster, fence)
+        missing = _missing(token, rights)
+    except (Forbidden, NotFound) as refusal:
+        missing = [str(refusal.api_message)]
+        why = f"the user gets no token of the ServiceAccount {named}"
+    except ClusterError:
+        lower_fence(cluster, fence)
+        raise
+    else:
+        why = f"the ServiceAccount {named} lacks rights that this run needs"
+    if missing:
+        with suppress(Forbidden):
+            # One that stays does no harm: nobody has a token by it.
+            lower_fence(cluster, fence)
+        more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
+        return advisory_fence(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
+    return RaisedFence(fence, token)
+
+
+def advisory_fence(why: str) -> RaisedFence:
+    """What a run has instead of a fence."""
+    return RaisedFence(Fence(note=why))
+
+
+def lower_fence(cluster: Cluster, fence: Fence) -> None:
+    """Take a fence away that is no longer needed.
+
+    Raises:
+        ClusterError: the server does not answer. A Secret that is left does no harm: the next one that takes
+            a lease over removes it.
+    """
+    if fence.secret:
+        cluster.delete("v1", "Secret", fence.secret, LIFECYCLE_NAMESPACE, uid=fence.uid)
+
+
+def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
+    """Make sure that the tokens of all other runs will be refused; whether there may have been any.
+
+    Of all: somebody may have taken the lease over before, and died before this.
+
+    Raises:
+        Forbidden: the user may not do that, so that their fences were advisory to him.
+    """
+    found = cluster.list(
+        "v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True
+    ).items
+    others = [one["metadata"] for one in found if one["metadata"]["uid"] != own.uid]
+    for meta in others:
+        cluster.delete("v1", "Secret", meta["name"], LIFECYCLE_NAMESPACE, uid=meta["uid"])
+    return bool(others)
+
+
+def fenced_cluster(
+    cluster: Cluster, tenure: HeldLease, fence: Fence, token: RunToken | None = None
+) -> Cluster:
+    """The cluster as a run may use it: it writes by the run's token, and only while it has the lease.
+
+    Args:
+        cluster: the live one, as who we are.
+        tenure, fence: of the run.
+        token: of the fence, if there is one already.
+    """
+    if not fence.secret:
+        terms = WriteTerms(tenure.seconds_left, is_extension_pending=tenure.is_extension_pending)
+        return FencedCluster(cluster.with_write_terms(terms), tenure)
+    token = token or RunToken(cluster, fence)
+    token.tenure = tenure
+    return FencedCluster(token.writing, tenure)
+
+
+def _missing(token: RunToken, rights: Collection[Right]) -> Sequence[str]:
+    """Those of some rights, in words, that a token does not have.
+
+    Raises:
+        ApiError: there is no such token.
+    """
+    token.authorization()
+    try:
+        # In a namespace that is not there only what is granted in the whole cluster counts.
+        wide = _review(token, f"{LIFECYCLE_NAMESPACE}-anywhere")
+        missing = not_granted(rights, wide.rules)
+        # What a role grants in a namespace is told only of that one.
+        places = sorted({right.namespace for right in missing if right.namespace})
+        reviews = dict(zip(places, map_in_threads(lambda place: _review(token, place), places), strict=True))
+    except KindNotServed:
+        return ()
+    missing = {
+        right
+        for right in missing
+        if not right.namespace or not_granted([right], reviews[right.namespace].rules)
+    }
+    if not all(review.is_whole for review in (wide, *reviews.values())):
+        # An authorizer that can list no rules, such as a webhook, can still be asked for each right.
+        missing = missing_rights(token.writing, missing)
+    return in_words(missing)
+
+
+class _Review(NamedTuple):
+    """What a token is granted: the rules, and whether these are all."""
+
+    rules: Sequence[Mapping[str, Any]]
+    is_whole: bool
+
+
+def _review(token: RunToken, namespace: str) -> _Review:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectRulesReview",
+        "metadata": {},
+        "spec": {"namespace": namespace},
+    }
+    status = token.writing.create(review, dry_run=True).get("status") or {}
+    return _Review(status.get("resourceRules") or (), not status.get("incomplete"))

@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The holding of a cluster's lease by one process: renewing it, and knowing how long it lasts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Invalid,
+    NotFound,
+    may_have_acted,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
+
+from .lease import (
+    LEASE_API_VERSION,
+    LEASE_NAME,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
+    RENEWAL_SECONDS,
+    Lease,
+    holder_of,
+    lease_from,
+    release_patch,
+    renewal_patch,
+)
+
+RETRY_SECONDS = 2.0
+"""After how long a renewal that got no answer is tried again."""
+TRIES, TRY_AGAIN_SECONDS = 5, 0.3
+"""How often, and after how long again, whoever has something to write renews it that nobody did in time."""
+
+
+def read_lease(cluster: Cluster) -> Lease:
+    """The lease of a cluster; a free one where there is none.
+
+    Raises:
+        ClusterError: it can't be read.
+    """
+    return lease_from(cluster.get(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE))
+
+
+class HeldLease:
+    """The lease, as long as it is ours. Usable from several threads.
+
+    Args:
+        cluster: the live one, as who we are.
+        holder: our identity in the lease.
+        epoch: of the lease since we have it.
+        seconds: how long it lasts from each renewal on.
+        until: when it ends unless it is renewed, by ``clock``; by default it has to be renewed at once.
+        clock: seconds that only grow; for tests.
+
+    Attributes:
+        is_over: whether nothing is left to do under it.
+        cancelled: see :class:`~.fence.LeaseHolding`.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        holder: str,
+        epoch: int,
+        seconds: float,
+        *,
+        until: float | None = None,
+        clock: Callable[[], float] = boot_clock,
+    ) -> None:
+        self._asking = cluster
+        # A renewal that hangs must not keep us from trying another one.
+        self._cluster = cluster.with_write_terms(WriteTerms(lambda: RENEWAL_SECONDS))
+        self.holder = holder
+        self.epoch = epoch
+        self.seconds = seconds
+        self.is_over = False
+        self.cancelled: Callable[[], bool] = lambda: False
+        self._clock = clock
+        self._until = clock() if until is None else until
+        self._lost = ""
+        self._is_kept_renewed = False
+        self._lock = threading.Lock()
+        self._writes: set[object] = set()
+
+    @property
+    def loss_reason(self) -> str:
+        """Who has the lease instead of us, in a sentence; empty as far as we know that it is ours."""
+        return self._lost
+
+    def seconds_left(self) -> float:
+        """How long it is certainly ours; not above zero where that isn't certain at all."""
+        return 0.0 if self._lost else self._until - self._clock()
+
+    def is_extension_pending(self) -> bool:
+        """See :class:`~.cluster.WriteTerms`: whoever renews it goes on with that while the server is away.
+
+        Raises:
+            LeaseLost: it is no longer ours.
+        """
+        if self._lost:
+            raise LeaseLost(self._lost)
+        return self._is_kept_renewed and not self.cancelled()
+
+    def renew(self) -> None:
+        """Renew it, also where it has expired and nobody has taken it.
+
+        Raises:
+            LeaseLost: it is no longer ours.
+            ClusterError: the server does not answer, or not as it should.
+        """
+        if self._lost:
+            raise LeaseLost(self._lost)
+        # What counts is when it was asked for: whoever watches sees the answer's effect later than that.
+        begun = self._clock()
+        try:
+            patch = renewal_patch(self.holder, self.epoch, datetime.now(UTC))
+            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
+        except (Invalid, NotFound) as refusal:
+            lease = read_lease(self._asking)
+            if (lease.holder, lease.epoch) == (self.holder, self.epoch):
+                raise
+            self._lost = lost_to(self.holder, self.epoch, lease)
+            raise LeaseLost(self._lost) from refusal
+        # One that took long may be answered after one that began later.
+        self._until = max(self._until, begun + self.seconds)
+
+    @contextmanager
+    def guard_write(self) -> Iterator[None]:
+        """See :class:`~.fence.WriteFence`.
+
+        Raises:
+            LeaseLost, ClusterError: as for :meth:`require_lease`.
+        """
+        write = object()
+        self._writes.add(write)
+        try:
+            self.require_lease()
+            yield
+        finally:
+            self._writes.discard(write)
+
+    def end(self) -> bool:
+        """Let no write begin any more; whether each that had begun has its answer.
+
+        One may have none: that of a migration that was given up, whose thread still waits for it.
+        """
+        self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch))
+        return not self._writes
+
+    def require_lease(self) -> None:
+        """Renew it here and now where nobody did so in time.
+
+        Raises:
+            LeaseLost: it is no longer ours.
+            ClusterError: whether it is can't be found out.
+        """
+        if self.seconds_left() > self.seconds / 3:
+            return
+        with self._lock:
+            # The first may have waited for the server for longer than it lasts.
+            for attempt in range(1, TRIES + 1):
+                if self.seconds_left() > self.seconds / 3:
+                    return
+                try:
+                    self.renew()
+                except ClusterError as error:
+                    # To renew it once more than was noticed does no harm.
+                    if not may_have_acted(error) or self.cancelled() or attempt == TRIES:
+                        raise
+                    time.sleep(TRY_AGAIN_SECONDS)
+
+    @property
+    def until(self) -> float:
+        """When it ends unless it is renewed, by its clock."""
+        return self._until
+
+    @contextmanager
+    def keep_renewed(self) -> Iterator[None]:
+        """Keep it renewed in here; for what soon ends that takes no request."""
+        ended = threading.Event()
+        thread = threading.Thread(target=self._keep_renewing, args=(ended,), name="lease", daemon=True)
+        thread.start()
+        self._is_kept_renewed = True
+        try:
+            yield
+        finally:
+            self._is_kept_renewed = False
+            ended.set()
+            # One that waits for an answer does no harm: it is refused once the lease is given back.
+            thread.join(RETRY_SECONDS)
+
+    def _keep_renewing(self, ended: threading.Event) -> None:
+        regular = min(RENEWAL_SECONDS, self.seconds / 4)
+        # Whoever had it before us in this run may have renewed it some time ago, as may a renewal that waited
+        # for the server.
+        pause = self._pause(regular)
+        while not ended.wait(max(pause, 0.0)):
+            try:
+                self.renew()
+                pause = self._pause(regular)
+            except LeaseLost:
+                return
+            except ClusterError:
+                # Who writes finds out how long it is still ours.
+                pause = min(RETRY_SECONDS, self.seconds / 4)
+
+    def _pause(self, regular: float) -> float:
+        """Seconds until it is to be renewed, that long after its last renewal was asked for."""
+        return self.seconds_left() - self.seconds + regular
+
+    def release(self) -> None:
+        """Give it back, unless it is no longer ours.
+
+        Raises:
+            ClusterError: the server does not answer; the lease then expires by itself.
+        """
+        try:
+            patch = release_patch(self.holder, self.epoch)
+            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
+        except (Invalid, NotFound):
+            return
+
+
+def lost_to(holder: str, epoch: int, lease: Lease) -> str:
+    """Who has a lease instead of somebody who had it in an epoch, for a person."""
+    run = holder_of(holder).run
+    if lease.epoch == epoch and not lease.holder:
+        return f"{run} may write no more: it was ended, and has given the lease of the cluster back"
+    if lease.holder:
+        now = f"{lease} has taken it over"
+    elif lease.uid:
+        now = "somebody else had it meanwhile, and has given it back"
+    else:
+        now = f"the Lease {LIFECYCLE_NAMESPACE}/{LEASE_NAME} was deleted"
+    return (
+        f"{run} has lost the lease of the cluster, so it may write no more: {now}. It was silent too long,"
+        " as its process, its machine or its network stood still; run the playbook again"
+    )

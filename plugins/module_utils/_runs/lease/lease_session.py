@@ -1,0 +1,228 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Working under a cluster's lease: as a task of a run, or with a lease of one's own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import (
+    boot_clock,
+    boot_clock_id,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from ..records.record_writer import current_user, patch_record, timestamp
+from .acquisition import AcquiredLease, Acquisition, LeaseRequest
+from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
+from .held_lease import HeldLease, read_lease
+from .lease import Holder, Lease
+
+SHORTEST_LEASE = 6
+"""Seconds: a third of it is the least that is left of it when a request begins."""
+
+UNANSWERED = "unanswered"
+"""In a record's lease: since when a write of the run was known to have no answer, so that it must expire."""
+
+
+class LeaseState(NamedTuple):
+    """What one has to know before one gets a lease.
+
+    Attributes:
+        lease: as it was just read.
+        no_fence: see :class:`~.leasing.Claim`.
+    """
+
+    lease: Lease
+    no_fence: str
+
+
+def read_lease_state(task: Task) -> LeaseState:
+    """Look at what one has to know before one gets a lease.
+
+    Raises:
+        LifecycleError: a lease as short as the user wants is of no use.
+        ClusterError: the server does not answer.
+    """
+    account, seconds = task.params["service_account"], task.params["lease_seconds"]
+    if seconds < SHORTEST_LEASE:
+        raise LifecycleError(
+            f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be {SHORTEST_LEASE} or more: a"
+            " shorter lease ends before a request does"
+        )
+    reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: no_fence_reason(cluster, account)]
+    return LeaseState(*map_in_threads(lambda read: read(task.cluster), reads))
+
+
+def acquire_lease(task: Task, run: str, rights: Collection[Right], before: LeaseState) -> AcquiredLease:
+    """Get the lease for a run that begins, as the options of its task say.
+
+    Args:
+        task: that begins it.
+        run: its name.
+        rights: what its writes have to be allowed.
+        before: what was just read.
+
+    Raises:
+        LeaseHeld: somebody is at work.
+        LifecycleError: it was cancelled, or the server does not answer.
+    """
+    params = task.params
+    # The parent is ansible-playbook, where we are in a worker of it, which soon ends.
+    holder = Holder(run, current_user(), os.getppid())
+    claim = LeaseRequest(
+        holder,
+        params["lease_seconds"],
+        params["lease_wait"],
+        params["service_account"],
+        rights,
+        before.no_fence,
+    )
+    acquisition = Acquisition(
+        task.cluster,
+        claim,
+        lambda state, text: task.progress("run", state, text),
+        task.cancelled,
+        clock=boot_clock,
+        sleep=time.sleep,
+    )
+    return acquisition.acquire(before.lease)
+
+
+def lease_record(won: AcquiredLease) -> dict[str, Any]:
+    """What the record of a run keeps of its lease, so that its tasks can work under it."""
+    tenure = won.tenure
+    kept = {
+        "holder": tenure.holder,
+        "epoch": tenure.epoch,
+        "seconds": tenure.seconds,
+        "until": tenure.until,
+        "clock": boot_clock_id(),
+        **asdict(won.fence),
+    }
+    return {key: value for key, value in kept.items() if value}
+
+
+def fence_warning(fence: Fence) -> str:
+    """What a person should know of a fence; empty where the server alone sees to everything."""
+    if not fence.is_advisory:
+        return fence.note
+    return f"the server would not refuse what this run writes after its lease is lost, as {fence.note}"
+
+
+@contextmanager
+def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
+    """The task, working under the lease of its run, which is kept renewed in here.
+
+    Args:
+        task: some task.
+        record: of its run; one that was begun before there were leases has none.
+
+    Raises:
+        LeaseLost: the run has lost its lease.
+        ClusterError: the server does not answer.
+    """
+    kept = record["spec"].get("lease")
+    if not kept:
+        yield task
+        return
+    tenure = _tenure_of(task.cluster, kept)
+    tenure.cancelled = task.cancelled
+    # A request only where it was not renewed for long, or on a machine where nobody knows that.
+    tenure.require_lease()
+    fence = fence_of(kept)
+    cluster = fenced_cluster(task.cluster, tenure, fence)
+    try:
+        with tenure.keep_renewed():
+            yield replace(task, cluster=cluster, tenure=tenure)
+    finally:
+        unanswered = _ends_unanswered(tenure)
+        if unanswered:
+            _keep_unanswered(task, record, tenure)
+    if tenure.is_over:
+        _give_back(task.cluster, tenure, fence, unanswered=unanswered or UNANSWERED in kept)
+
+
+@contextmanager
+def hold_lease(task: Task, won: AcquiredLease) -> Iterator[Task]:
+    """The task that has got a lease, working under it; it is kept renewed in here."""
+    with won.tenure.keep_renewed():
+        yield replace(task, cluster=won.cluster, tenure=won.tenure)
+
+
+def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
+    """Give the lease of a run back, which has ended; what goes wrong with that time mends.
+
+    Args:
+        cluster: the live one, as who we are.
+        record: of the run. Where it tells of an unanswered write, the lease is left to expire.
+    """
+    kept = (record.get("spec") or {}).get("lease")
+    if kept:
+        _give_back(cluster, _tenure_of(cluster, kept), fence_of(kept), unanswered=UNANSWERED in kept)
+
+
+def release_acquired_lease(task: Task, won: AcquiredLease) -> None:
+    """Give a lease back that came to nothing, or that was one's own."""
+    unanswered = _ends_unanswered(won.tenure)
+    if unanswered:
+        _tell_unanswered(task, won.tenure)
+    _give_back(task.cluster, won.tenure, won.fence, unanswered=unanswered)
+
+
+def _ends_unanswered(tenure: HeldLease) -> bool:
+    """End the work under a lease; whether it is still ours, and a write under it has no answer yet."""
+    return not tenure.loss_reason and not tenure.end()
+
+
+def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered: bool) -> None:
+    # First the Secret: whoever gets the lease may then be sure that nobody writes by it.
+    with suppress(ClusterError):
+        lower_fence(cluster, fence)
+    if unanswered:
+        # The server gives it up when the lease expires, as it was sent with that as its timeout.
+        return
+    with suppress(ClusterError):
+        tenure.release()
+
+
+def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -> None:
+    """Have the record say that the lease must not be given back, whichever task of the run comes to that."""
+    _tell_unanswered(task, tenure)
+    with suppress(ClusterError):
+        patch_record(
+            task.cluster, "Run", record["metadata"]["name"], "spec", {"lease": {UNANSWERED: timestamp()}}
+        )
+
+
+def _tell_unanswered(task: Task, tenure: HeldLease) -> None:
+    task.progress(
+        "run",
+        "unanswered",
+        "a write of what was given up has no answer yet, so the lease is not given back, but left to expire:"
+        f" the next run waits for that, up to {tenure.seconds:.0f} s",
+    )
+
+
+def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> HeldLease:
+    clock = boot_clock_id()
+    until = float(kept["until"]) if clock and kept.get("clock") == clock else None
+    return HeldLease(
+        cluster,
+        str(kept["holder"]),
+        int(kept["epoch"]),
+        float(kept["seconds"]),
+        until=until,
+        clock=boot_clock,
+    )

@@ -1,0 +1,41 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run that has no end, as it stands in its record: somebody may be at work. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+
+from .records.hold import parse_time
+from .records.record_schema import DELETE
+
+SILENT_FOR = timedelta(hours=1)
+"""A run that has noted nothing for so long is dead: each component that it ends is noted."""
+
+
+def open_run_note(run: Object | None, now: datetime) -> str:
+    """What a person should know of a run before beginning another; empty where it has ended."""
+    if run is None or (run.get("status") or {}).get("state") != "running":
+        return ""
+    spec, last = run["spec"], last_written(run)
+    what = "deletion" if spec.get("action") == DELETE else "run"
+    told = (
+        f"the {what} {run['metadata']['name']} of Kyma {spec.get('version')}, begun by"
+        f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and nothing was noted in it"
+        f" since {last}"
+    )
+    when = parse_time(last)
+    if when is not None and now - when > SILENT_FOR:
+        return (
+            f"{told}: most likely nobody is at work on it any more; the next run ends its record as cancelled"
+        )
+    return f"{told}: while it is at work no other run begins, and the next one after that ends its record"
+
+
+def last_written(run: Object) -> str:
+    """When anybody has last written to a run's record (RFC 3339), by its ``managedFields``."""
+    times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
+    return max([*times, str(run["spec"].get("startedAt") or "")])

@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A hold: a person's word that a cluster is not to be deployed to for now. Pure.
+
+It stands in ``spec.hold`` of the Installation, which deployments themselves never write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+@dataclass(frozen=True)
+class Hold:
+    """That a cluster is held.
+
+    Attributes:
+        by: who said so, or empty.
+        reason: why, or empty.
+        since: when it was said (RFC 3339), or empty.
+        until: when it ends by itself (RFC 3339); empty for not before somebody releases the cluster.
+    """
+
+    by: str = ""
+    reason: str = ""
+    since: str = ""
+    until: str = ""
+
+    def __str__(self) -> str:
+        parts = [
+            "the cluster is held",
+            f"by {self.by}" if self.by else "",
+            f"since {self.since}" if self.since else "",
+            f"until {self.until}" if self.until else "",
+        ]
+        return " ".join(filter(None, parts)) + (f": {self.reason}" if self.reason else "")
+
+    def is_in_force(self, now: datetime) -> bool:
+        """Whether it holds at a moment; an end that can't be read never comes."""
+        end = parse_time(self.until)
+        return end is None or now < end
+
+
+def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
+    """The hold that an Installation's record tells of, whether in force or not."""
+    written = ((installation or {}).get("spec") or {}).get("hold")
+    if not isinstance(written, Mapping):
+        return None
+    return Hold(**{key: str(written.get(key) or "") for key in ("by", "reason", "since", "until")})
+
+
+def hold_problem(hold: Hold | None, now: datetime) -> str:
+    """Why nothing may be deployed now, and what to do, in a sentence; empty where it may."""
+    if hold is None or not hold.is_in_force(now):
+        return ""
+    return (
+        f"{hold} (if it may go on, end the hold with `ansible localhost -m kyma.lifecycle.run -a"
+        " state=released`)"
+    )
+
+
+def parse_time(text: str) -> datetime | None:
+    """The moment that a text in RFC 3339, or a day, means: in UTC where it names no zone; None for others."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:
+    """A hold from now on.
+
+    Raises:
+        LifecycleError: ``until`` is no moment, or over.
+    """
+    end = parse_time(until)
+    if until and (end is None or end <= now):
+        raise LifecycleError(
+            f"until={until} is not a moment to come: give one such as 2026-11-22T06:00:00Z, or leave it out"
+        )
+    written = end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if end else ""
+    return Hold(by, reason, now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), written)

@@ -1,0 +1,232 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of what is installed on a cluster: its definition, its model, reading and writing it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+    Forbidden,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    RecordVersion,
+)
+
+from .hold import Hold, hold_from, hold_problem
+from .record_schema import API_VERSION
+from .record_writer import apply_record
+
+INSTALLATION_NAME = "kyma"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Which release a cluster has.
+
+    Attributes:
+        version: the release that was last deployed completely, or empty.
+        target: the release that is being deployed; equals ``version`` when nothing is open.
+        profile: of the target.
+        digest: of the release that ``version`` was deployed from, rendering and options included.
+        components: names of the components of ``version``, the foundation included.
+        last_run: the name of the newest run.
+        definitions: a hash of our definitions as they were last brought, or empty.
+        resource_version, uid: of the record itself, to notice that somebody was quicker.
+        hold: a person's word that nothing is to be deployed; no deployment writes it.
+    """
+
+    version: str = ""
+    target: str = ""
+    profile: str = ""
+    digest: str = ""
+    components: tuple[str, ...] = ()
+    last_run: str = ""
+    definitions: str = ""
+    resource_version: str = ""
+    uid: str = ""
+    hold: Hold | None = None
+
+
+def installation_from(obj: Object | None) -> Installation:
+    """The installation that a record tells of; an empty one where there is no record."""
+    if obj is None:
+        return Installation()
+    status = obj.get("status") or {}
+    return Installation(
+        version=status.get("version", ""),
+        target=status.get("target", ""),
+        profile=status.get("profile", ""),
+        digest=status.get("digest", ""),
+        components=tuple(status.get("components") or ()),
+        last_run=status.get("lastRun", ""),
+        definitions=status.get("definitions", ""),
+        resource_version=obj["metadata"].get("resourceVersion", ""),
+        uid=obj["metadata"].get("uid", ""),
+        hold=hold_from(obj),
+    )
+
+
+def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
+    """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile.
+
+    A hold is no deployment, so neither it nor the record's ``resourceVersion``, which it moves, counts.
+
+    Args:
+        installation, inventories: what is recorded.
+        identity: which cluster it is, where that can't be told by the name of its newest run.
+    """
+    deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
+    components = sorted((one.component, one.version, one.digest) for one in inventories)
+    told = [deployed, components, *filter(None, [identity])]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def records_version(installation: Installation, parts: Iterable[RecordVersion]) -> str:
+    """Which versions of its records a cluster has, in short; empty where it has no record of an installation.
+
+    Where these are the same, what the cluster remembers is so too. Where they differ it may still be the
+    same: what a plan has seen of objects is noted without a deployment.
+
+    Args:
+        installation: as it is recorded.
+        parts: the records of all inventories.
+    """
+    if not installation.uid:
+        return ""
+    told = [installation.uid, installation.resource_version, sorted(map(list, parts))]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+HOLD_MANAGER = "kyma-lifecycle-hold"
+
+
+class StaleInstallation(LifecycleError):
+    """Somebody else has changed the installation since it was read."""
+
+
+def write_installation(
+    cluster: Cluster, installation: Installation, *, seen: Installation | None = None
+) -> None:
+    """Keep which release the cluster has.
+
+    Args:
+        cluster: the live one.
+        installation: ``resource_version`` and ``uid`` are the precondition; where they are empty there must
+            be no record.
+        seen: the record as it was read before, where it may be written also if all that has changed since is
+            what no deployment writes, such as a hold.
+
+    Raises:
+        StaleInstallation: it was made or changed by somebody else in the meantime.
+        LifecycleError: the cluster was held in the meantime, and a run was to begin with this.
+    """
+    status = {
+        "version": installation.version,
+        "target": installation.target,
+        "profile": installation.profile,
+        "digest": installation.digest,
+        "lastRun": installation.last_run,
+        "definitions": installation.definitions,
+        "components": list(installation.components),
+    }
+    record: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": "Installation",
+        "metadata": {"name": INSTALLATION_NAME},
+    }
+    try:
+        precondition = {"uid": installation.uid, "resourceVersion": installation.resource_version}
+        if not installation.uid:
+            precondition = _claim(cluster, record, installation.last_run)
+        record["metadata"] = {"name": INSTALLATION_NAME, **precondition}
+        record["status"] = {key: value for key, value in status.items() if value}
+        apply_record(cluster, record, force=True)
+    except Conflict as conflict:
+        now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
+        if now and seen and _only_touched(seen, now):
+            if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
+                raise LifecycleError(held) from conflict
+            touched = replace(installation, resource_version=now.resource_version)
+            write_installation(cluster, touched, seen=now)
+            return
+        raise StaleInstallation(
+            "another deployment has begun on this cluster since the plan was made;"
+            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+        ) from conflict
+
+
+def _only_touched(seen: Installation, now: Installation) -> bool:
+    """Whether a record was written in the meantime, and nothing of what deployments write has changed."""
+    deployed, still = (replace(one, hold=None, resource_version="") for one in (seen, now))
+    return deployed == still and seen.resource_version != now.resource_version
+
+
+def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
+    """Make the record of the installation for a run; its uid and resourceVersion.
+
+    It is applied without force, by a manager of the run's own, with a value that no other run has: so it
+    conflicts where somebody else was quicker. A creation would, too, but an API server keeps a POST waiting
+    for two seconds where the CRD is new.
+
+    Raises:
+        Conflict: somebody else has made it.
+    """
+    claim = {**record, "status": {"lastRun": run}}
+    claimed = apply_record(cluster.with_field_manager(f"{FIELD_MANAGER}/{run}"), claim)
+    return {key: str(claimed["metadata"][key]) for key in ("uid", "resourceVersion")}
+
+
+def write_hold(cluster: Cluster, hold: Hold | None) -> None:
+    """Keep that the cluster is held, or that it no longer is.
+
+    By a field manager of its own, as a person may have set it, and deployments must leave it alone.
+    """
+    holding = cluster.with_field_manager(HOLD_MANAGER)
+    if hold is None:
+        # A patch, as somebody may have set it by other means.
+        holding.patch(API_VERSION, "Installation", INSTALLATION_NAME, None, {"spec": {"hold": None}})
+        return
+    record = {
+        "apiVersion": API_VERSION,
+        "kind": "Installation",
+        "metadata": {"name": INSTALLATION_NAME},
+        "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
+    }
+    apply_record(holding, record, force=True)
+
+
+def read_installation(cluster: Cluster) -> Installation:
+    """Which release the cluster has; an empty installation where nothing is recorded."""
+    return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+
+
+def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable[Inventory]) -> str:
+    """What a cluster remembers, in short; see :func:`~.records.basis_of`.
+
+    One that remembers no run is told from others by its identity: all of them remember the same.
+    """
+    return basis_of(installation, inventories, "" if installation.last_run else identity_of(cluster))
+
+
+def identity_of(cluster: Cluster) -> str:
+    """The uid of the namespace that every cluster has, and none shares; empty for who may not read it."""
+    try:
+        found = cluster.get("v1", "Namespace", "kube-system")
+    except Forbidden:
+        return ""
+    return str(found["metadata"].get("uid", "")) if found else ""

@@ -1,0 +1,266 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is remembered in the cluster: the shapes of our custom resources, to and from plain values.
+
+Three kinds in the group ``lifecycle.kyma-project.io``, all cluster-scoped, as they speak of the cluster as a
+whole: the ``Installation`` (one: which release the cluster has, and where it is heading), an ``Inventory``
+(one or more per component: what it consists of) and a ``Run`` (one per deployment: what was done, how long it
+took and how it ended).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    Ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    RecordVersion,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
+
+from .record_schema import API_VERSION, BOOLEAN, COMPONENT_LABEL, STRING, STRINGS, object_schema
+from .record_writer import apply_record
+
+BYTES_PER_ENTRY = 350
+ENTRIES_PER_OBJECT = 1500
+"""Most entries take less than 350 bytes: so an Inventory stays at half of the 1 MiB that one may have."""
+
+
+def inventories_from(objects: Iterable[Object]) -> dict[str, Inventory]:
+    """The inventories by component, put together from the objects that they were split over."""
+    parts: dict[str, list[Object]] = {}
+    for obj in objects:
+        parts.setdefault(obj["spec"]["component"], []).append(obj)
+    return {component: _joined(component, objs) for component, objs in parts.items()}
+
+
+def _joined(component: str, objects: list[Object]) -> Inventory:
+    objects = sorted(objects, key=lambda obj: (_part(obj), _is_misnamed(obj)))
+    first = objects[0]["spec"]
+    # Later ones are left of an inventory that was larger, and second ones of a version with other names.
+    parts = {_part(obj): obj for obj in reversed(objects) if _part(obj) < first.get("parts", 1)}
+    # A part that was written while another was not yet belongs to a deployment that isn't complete.
+    digests = {part["spec"].get("digest", "") for part in parts.values()}
+    complete = len(digests) == 1 and "" not in digests and len(parts) == first.get("parts", 1)
+    # Until it is complete nothing that any of them names may get lost.
+    told = [parts[number] for number in sorted(parts)] if complete else objects
+    entries: dict[Ref, InventoryEntry] = {}
+    for entry in (entry_from_record(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
+        entries.setdefault(entry.ref, entry)
+    return Inventory(
+        component,
+        first.get("namespace", ""),
+        first.get("version", ""),
+        digests.pop() if complete else "",
+        tuple(entries.values()),
+        component_version=first.get("componentVersion", ""),
+        release=first.get("release", ""),
+        prerequisite=first.get("prerequisite", False),
+        needs=tuple(first.get("needs") or ()),
+        source=first.get("source", ""),
+        record_versions=tuple(record_version(obj) for obj in objects),
+    )
+
+
+def _part(obj: Object) -> int:
+    return int(obj["spec"].get("part", 0))
+
+
+def _is_misnamed(obj: Object) -> bool:
+    return bool(obj["metadata"]["name"] != part_name(obj["spec"]["component"], _part(obj)))
+
+
+def part_name(component: str, part: int) -> str:
+    """The name of a part of a component's inventory: no component's name, as these hold no dots."""
+    return f"{component}.{part}" if part else component
+
+
+def record_version(obj: Object) -> RecordVersion:
+    """Which version of an Inventory this is."""
+    meta = obj["metadata"]
+    return RecordVersion(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
+
+
+def inventory_objects(inventory: Inventory) -> list[Object]:
+    """An inventory as the objects to write, split so that none comes near the server's limit."""
+    chunks = _chunks(inventory.entries)
+    return [
+        {
+            "apiVersion": API_VERSION,
+            "kind": "Inventory",
+            "metadata": {
+                "name": part_name(inventory.component, part),
+                "labels": {COMPONENT_LABEL: inventory.component},
+            },
+            "spec": {
+                "component": inventory.component,
+                "namespace": inventory.namespace,
+                "version": inventory.version,
+                "componentVersion": inventory.component_version,
+                "digest": inventory.digest,
+                "release": inventory.release,
+                "source": inventory.source,
+                "prerequisite": inventory.prerequisite,
+                "needs": list(inventory.needs),
+                "part": part,
+                "parts": len(chunks),
+                "objects": chunk,
+            },
+        }
+        for part, chunk in enumerate(chunks)
+    ]
+
+
+def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
+    """Entries as they stand in records, split over these."""
+    chunks: list[list[dict[str, Any]]] = [[]]
+    room = float(ENTRIES_PER_OBJECT)
+    for entry in entries:
+        kept = entry_to_record(entry)
+        # Long names, and what is remembered of others, take more than most entries do.
+        weight = max(1.0, len(json.dumps(kept)) / BYTES_PER_ENTRY)
+        if chunks[-1] and weight > room:
+            chunks.append([])
+            room = float(ENTRIES_PER_OBJECT)
+        chunks[-1].append(kept)
+        room -= weight
+    return chunks
+
+
+def entry_to_record(entry: InventoryEntry) -> dict[str, Any]:
+    """An inventory's entry as it stands in a record."""
+    fields = {
+        "apiVersion": entry.api_version,
+        "kind": entry.ref.kind,
+        "namespace": entry.ref.namespace,
+        "name": entry.ref.name,
+        "uid": entry.uid,
+        "resourceVersion": entry.resource_version,
+        "own": entry.own,
+        "others": entry.others_hash,
+        "touched": entry.manual_write_time,
+        "intent": entry.intent,
+        "dropped": entry.dropped,
+        "ceded": list(entry.ceded),
+        "added": list(entry.added),
+        "finished": entry.finished,
+        "madeBy": entry.made_by,
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
+    """The entry that a record tells of."""
+    api_version = entry["apiVersion"]
+    return InventoryEntry(
+        api_version=api_version,
+        ref=Ref(api_version.rpartition("/")[0], entry["kind"], entry.get("namespace", ""), entry["name"]),
+        uid=entry.get("uid", ""),
+        resource_version=entry.get("resourceVersion", ""),
+        own=entry.get("own", ""),
+        others_hash=entry.get("others", ""),
+        manual_write_time=entry.get("touched", ""),
+        intent=entry.get("intent", ""),
+        dropped=entry.get("dropped", False),
+        ceded=tuple(entry.get("ceded") or ()),
+        added=tuple(entry.get("added") or ()),
+        finished=entry.get("finished", ""),
+        made_by=entry.get("madeBy", ""),
+    )
+
+
+INVENTORY_ENTRY = object_schema(
+    apiVersion=STRING,
+    kind=STRING,
+    namespace=STRING,
+    name=STRING,
+    uid=STRING,
+    resourceVersion=STRING,
+    own=STRING,
+    others=STRING,
+    touched=STRING,
+    intent=STRING,
+    dropped=BOOLEAN,
+    finished=STRING,
+    madeBy=STRING,
+    ceded=STRINGS,
+    added=STRINGS,
+)
+
+
+def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """Keep what a component consists of, and nothing of what it was kept in before and is no longer."""
+    written = _write_parts(cluster, inventory)
+    # One that somebody writes to goes the next time; until then it is not read.
+    with suppress(Conflict):
+        _delete_parts(cluster, inventory.record_versions, written)
+
+
+def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """The same, if nobody has written it since it was read.
+
+    Raises:
+        Conflict: somebody has.
+    """
+    _delete_parts(
+        cluster, inventory.record_versions, _write_parts(cluster, inventory, seen=inventory.record_versions)
+    )
+
+
+def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
+    """Keep nothing of a component, if nobody has written its inventory since it was read.
+
+    Raises:
+        Conflict: somebody has.
+    """
+    _delete_parts(cluster, inventory.record_versions)
+
+
+def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[RecordVersion] = ()) -> set[str]:
+    """Write the records of an inventory, those that were seen as they were then only; their names."""
+    preconditions = {part.name: {"uid": part.uid, "resourceVersion": part.resource_version} for part in seen}
+    names = set()
+    for part in inventory_objects(inventory):
+        name = part["metadata"]["name"]
+        part["metadata"] |= preconditions.get(name, {})
+        apply_record(cluster, part, force=True)
+        names.add(name)
+    return names
+
+
+def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Collection[str] = ()) -> None:
+    for part in parts:
+        if part.name not in needed:
+            cluster.delete(
+                API_VERSION, "Inventory", part.name, uid=part.uid, resource_version=part.resource_version
+            )
+
+
+def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
+    """Inventories by component.
+
+    Args:
+        cluster: that has them.
+        components: whose, where not all are wanted: those that this version of the collection has written.
+    """
+    selector = f"{COMPONENT_LABEL} in ({','.join(components)})" if components else ""
+    return inventories_from(cluster.list(API_VERSION, "Inventory", label_selector=selector).items)
+
+
+def read_record_versions(cluster: Cluster) -> list[RecordVersion]:
+    """Which versions of the inventories' records there are, without what is in them."""
+    return [record_version(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]

@@ -1,0 +1,302 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The journal of migrations in the cluster: a ``JournalEntry`` per write, beside the record of its run.
+
+An entry belongs to its run, so that the cluster's garbage collector takes it with the run's record. What a
+Secret was and became is kept in a Secret beside it, which belongs to the entry: only who may read the one may
+read the other. Unlike the other records, entries are not readable by all who may view, as they hold whole
+objects of any kind.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import secrets
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Cluster,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    NotFound,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
+    merge_patch_between,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    Journal,
+    JournalEntry,
+)
+
+from .installation import read_installation
+from .record_schema import API_VERSION
+from .record_writer import apply_record, current_user, patch_record
+
+JOURNAL_ENTRY_KIND = "JournalEntry"
+RUN_LABEL = f"{GROUP}/run"
+LONGEST_PLAIN = 100_000
+"""Characters up to which an object is kept as it is: larger ones are compressed, as an object has 1 MiB."""
+LARGEST_CONTENT = 768 << 10
+"""Bytes of what an object was and became, compressed: a record is an object, too, and has more than that."""
+GZIP = "gzip"
+LONGEST_UNPACKED = 8 << 20
+"""Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
+_GZIP_HEADER = 16
+
+
+class RunJournal(Journal):
+    """The journal of one run.
+
+    Args:
+        cluster: the live one.
+        run: the run's record.
+    """
+
+    def __init__(self, cluster: Cluster, run: Mapping[str, Any]) -> None:
+        self._cluster = cluster
+        self._run: str = run["metadata"]["name"]
+        self._owner = _owner("Run", run)
+        self._by = current_user()
+
+    def record_intent(self, entry: JournalEntry) -> JournalEntry:
+        """See Journal."""
+        name = f"{self._run}-{entry.sequence:x}-{secrets.token_hex(2)}"
+        kept = replace(entry, run=self._run, by=self._by, name=name)
+        try:
+            return self._keep(kept)
+        except ClusterError as error:
+            raise ClusterError(
+                f"{entry.ref} was not written, as how it was before could not be journaled: {error}"
+            ) from error
+
+    def record_result(self, entry: JournalEntry) -> None:
+        """See Journal."""
+        self._keep(entry)
+
+    def discard_intent(self, entry: JournalEntry) -> None:
+        """See Journal. A Secret of it goes with it."""
+        self._cluster.delete(
+            API_VERSION,
+            JOURNAL_ENTRY_KIND,
+            entry.name,
+            uid=entry.uid,
+            resource_version=entry.resource_version,
+        )
+
+    def _keep(self, entry: JournalEntry) -> JournalEntry:
+        # Before anything is written, as it may be too large.
+        content = _content_of(entry)
+        record = apply_record(self._cluster, record_of(entry, content, self._owner), force=True)
+        if _is_secret(entry):
+            self._cluster.apply(secret_of(entry, content, _owner(JOURNAL_ENTRY_KIND, record)), force=True)
+        meta = record["metadata"]
+        return replace(entry, uid=meta["uid"], resource_version=meta["resourceVersion"])
+
+
+def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
+    """Where what migrations write is kept: beside the record of their run, or outside of one of the newest.
+
+    Args:
+        cluster: the live one.
+        record: of their run, or empty.
+
+    Returns:
+        None where the cluster has no record of any run.
+    """
+    if not record and cluster.resource(API_VERSION, JOURNAL_ENTRY_KIND) is not None:
+        last = read_installation(cluster).last_run
+        record = (cluster.get(API_VERSION, "Run", last) if last else None) or {}
+    return RunJournal(cluster, record) if record else None
+
+
+def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
+    """An entry as it stands in the cluster; without the content where that is of a Secret."""
+    ref = entry.ref
+    spec: dict[str, Any] = {
+        "run": entry.run,
+        "migration": entry.migration,
+        "sequence": entry.sequence,
+        "at": entry.at,
+        "by": entry.by,
+        "verb": entry.verb,
+        "subresource": entry.subresource,
+        "apiVersion": entry.api_version,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "settled": entry.is_settled,
+        "irreversible": entry.irreversible,
+    }
+    if not _is_secret(entry):
+        spec |= content
+    return {
+        "apiVersion": API_VERSION,
+        "kind": JOURNAL_ENTRY_KIND,
+        "metadata": {
+            "name": entry.name,
+            "labels": {RUN_LABEL: entry.run},
+            "ownerReferences": [dict(owner)],
+        },
+        "spec": {key: value for key, value in spec.items() if value != ""},
+    }
+
+
+def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
+    """The Secret with what a Secret was and became."""
+    data = {key: base64.b64encode(value.encode()).decode() for key, value in content.items()}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": entry.name,
+            "namespace": entry.ref.namespace,
+            "labels": {RUN_LABEL: entry.run},
+            "ownerReferences": [dict(owner)],
+        },
+        "type": f"{GROUP}/journal",
+        "data": data,
+    }
+
+
+def journal_entry_from(record: Object) -> JournalEntry:
+    """The entry that a record tells of; one about a Secret without what that was and became."""
+    spec = record["spec"]
+    api_version = spec["apiVersion"]
+    before, after = _objects_in(spec)
+    return JournalEntry(
+        migration=spec["migration"],
+        verb=spec["verb"],
+        api_version=api_version,
+        ref=Ref(api_version.rpartition("/")[0], spec["kind"], spec.get("namespace", ""), spec["name"]),
+        before=before,
+        after=after,
+        is_settled=spec.get("settled", False),
+        sequence=spec["sequence"],
+        at=spec.get("at", ""),
+        by=spec.get("by", ""),
+        run=spec.get("run", ""),
+        subresource=spec.get("subresource", ""),
+        irreversible=spec.get("irreversible", ""),
+        undone_at=spec.get("undoneAt", ""),
+        undone_by=spec.get("undoneBy", ""),
+        name=record["metadata"]["name"],
+        uid=record["metadata"].get("uid", ""),
+        resource_version=record["metadata"].get("resourceVersion", ""),
+        created=record["metadata"].get("creationTimestamp", ""),
+    )
+
+
+def read_journal(cluster: Cluster, run: str = "") -> list[JournalEntry]:
+    """The entries of one run, or of all; those about Secrets without what these were and became.
+
+    Raises:
+        ClusterError: they can't be read.
+    """
+    selector = f"{RUN_LABEL}={run}" if run else ""
+    return [
+        journal_entry_from(one)
+        for one in cluster.list(API_VERSION, JOURNAL_ENTRY_KIND, label_selector=selector).items
+    ]
+
+
+def with_secrets(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
+    """The entries, those about Secrets with what these were and became.
+
+    Raises:
+        ClusterError: a Secret can't be read.
+    """
+    return [_with_secret(cluster, one) if _is_secret(one) else one for one in entries]
+
+
+def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: str) -> None:
+    """Keep that entries were undone."""
+    for entry in entries:
+        # One whose run's record was removed meanwhile goes with it.
+        with suppress(NotFound):
+            patch_record(cluster, JOURNAL_ENTRY_KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
+
+
+def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:
+    secret = cluster.get("v1", "Secret", entry.name, entry.ref.namespace)
+    if secret is None:
+        return entry
+    try:
+        content = {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+        before, after = _objects_in(content)
+        for obj in (before, after):
+            if obj is not None and ref_of(obj) != entry.ref:
+                return entry
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, RecursionError):
+        # Whoever may write Secrets in that namespace has made something else of it: it is not kept any more.
+        return entry
+    return replace(entry, before=before, after=after)
+
+
+def _is_secret(entry: JournalEntry) -> bool:
+    return is_of_kind(entry.ref, SECRET_KIND)
+
+
+def _owner(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    meta = record["metadata"]
+    return {"apiVersion": API_VERSION, "kind": kind, "name": meta["name"], "uid": meta["uid"]}
+
+
+def _content_of(entry: JournalEntry) -> dict[str, str]:
+    """The object before, and what of it was changed, as a JSON merge patch (RFC 7386).
+
+    Raises:
+        ClusterError: it is too large for a record.
+    """
+    change: Any = entry.after
+    if entry.before is not None and entry.after is not None:
+        change = merge_patch_between(entry.before, entry.after)
+    texts = {"before": json.dumps(entry.before), "change": json.dumps(change)}
+    if sum(map(len, texts.values())) <= LONGEST_PLAIN:
+        return texts
+    packed = {key: base64.b64encode(gzip.compress(text.encode())).decode() for key, text in texts.items()}
+    if (size := sum(map(len, packed.values()))) > LARGEST_CONTENT:
+        raise ClusterError(
+            f"that and the change take {size >> 10} KiB even where they are compressed, and more than"
+            f" {LARGEST_CONTENT >> 10} KiB have no room in a record, as an API server takes no object of much"
+            " more than 1 MiB; make the object smaller, or change it by hand as the migration would, then run"
+            " the playbook again"
+        )
+    return {**packed, "encoding": GZIP}
+
+
+def _objects_in(content: Mapping[str, str]) -> tuple[Object | None, Object | None]:
+    if "before" not in content:
+        return None, None
+    texts = [content["before"], content["change"]]
+    if content.get("encoding") == GZIP:
+        texts = [_unpacked(base64.b64decode(text)) for text in texts]
+    before, change = (json.loads(text) for text in texts)
+    both = before is not None and change is not None
+    return before, apply_merge_patch(before, change) if both else change
+
+
+def _unpacked(packed: bytes) -> str:
+    """What was packed; a small bomb is not let off.
+
+    Raises:
+        ValueError: it is larger than any object can be.
+    """
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | _GZIP_HEADER)
+    content = unpacker.decompress(packed, LONGEST_UNPACKED)
+    if unpacker.unconsumed_tail:
+        raise ValueError("larger than any object can be")
+    return content.decode()

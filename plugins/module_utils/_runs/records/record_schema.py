@@ -1,0 +1,61 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The definitions of our custom resources, and the right for all who may view to read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object
+
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+STRINGS = {"type": "array", "items": STRING}
+BOOLEAN = {"type": "boolean"}
+OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def record_definition(
+    kind: str, plural: str, short: str, schema: dict[str, Any], columns: list[tuple[str, str, str]]
+) -> Object:
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Cluster",
+            "names": {
+                "kind": kind,
+                "listKind": f"{kind}List",
+                "plural": plural,
+                "singular": kind.lower(),
+                "shortNames": [short],
+                "categories": ["kyma-lifecycle"],
+            },
+            "versions": [
+                {
+                    "name": "v1alpha1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": schema}},
+                    "additionalPrinterColumns": [
+                        {"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns
+                    ],
+                }
+            ],
+        },
+    }
+
+
+def object_schema(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+API_VERSION = f"{GROUP}/v1alpha1"
+COMPONENT_LABEL = f"{GROUP}/component"
+"""On inventories: whose they are."""
+DEPLOY, DELETE = "deploy", "delete"
+"""What a run does."""

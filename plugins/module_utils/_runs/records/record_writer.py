@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing the records of a deployment into the cluster: the installation, its inventories and its runs."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Untypeable,
+)
+
+from .record_schema import API_VERSION
+
+SECONDS_TO_KNOW = 30.0
+"""How long an API server may take to go by a definition that was just brought up to date."""
+POLL_SECONDS = 0.1
+
+
+def timestamp(when: datetime | None = None) -> str:
+    """A moment as Kubernetes writes it (RFC 3339, UTC, seconds)."""
+    return (when or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def apply_record(cluster: Cluster, record: Object, *, force: bool = False) -> Object:
+    """Apply a record; the answer.
+
+    Raises:
+        ClusterError: the server refuses it, also after its definition was brought up to date.
+    """
+    return _with_definition(cluster, record["kind"], lambda: cluster.apply(record, force=force))
+
+
+def patch_record(cluster: Cluster, kind: str, name: str, part: str, content: Mapping[str, Any]) -> None:
+    """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch.
+
+    Raises:
+        ClusterError: as for :func:`keep`.
+    """
+
+    def patch() -> Object:
+        answer = cluster.patch(API_VERSION, kind, name, None, {part: dict(content)})
+        lost = [key for key, value in content.items() if value and key not in (answer.get(part) or {})]
+        if lost:
+            raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
+        return answer
+
+    _with_definition(cluster, kind, patch)
+
+
+class _Pruned(ClusterError):
+    """A definition lacks what a patch has: a server says nothing then, and leaves it out."""
+
+
+def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -> Object:
+    """Write a record; where its definition is an older one, bring that up to date, and write again.
+
+    A server still goes by the older definition for some moments, and longer where there are several servers.
+    """
+    end = time.monotonic() + SECONDS_TO_KNOW
+    brought = False
+    while True:
+        try:
+            return write()
+        except (Untypeable, _Pruned) as refusal:
+            if time.monotonic() >= end:
+                raise ClusterError(
+                    f"{refusal}; that is our own record, so the API server goes by an older definition of"
+                    f" {kind}, which another version of this collection may have put there: run the"
+                    " playbook again, with one version at a time"
+                ) from refusal
+        if not brought:
+            from .definitions import definition_of
+
+            cluster.apply(definition_of(kind), force=True)
+            brought = True
+        time.sleep(POLL_SECONDS)
+
+
+def current_user() -> str:
+    """The user and the host, as in ``alice@bastion``."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # A container's user need not have a name.
+        user = f"uid-{os.getuid()}"
+    return f"{user}@{socket.gethostname()}"

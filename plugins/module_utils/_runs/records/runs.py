@@ -1,0 +1,189 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records of runs: their definition, their model, reading and writing them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+from .record_schema import API_VERSION
+from .record_writer import apply_record, patch_record
+
+MAX_RUNS = 20
+RUNNING = "running"
+
+
+def new_run_name() -> str:
+    """A name for a run that begins now, so that runs sort by time."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
+    """Begin the record of a run.
+
+    It is applied, as an API server keeps a POST waiting for two seconds where the CRD is new.
+    """
+    record = {
+        "apiVersion": API_VERSION,
+        "kind": "Run",
+        "metadata": {"name": name},
+        "spec": dict(spec),
+        "status": {"state": RUNNING},
+    }
+    apply_record(cluster, record)
+
+
+def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
+    """Add to the record of a run: a JSON merge patch of its status, as far as there is room for it.
+
+    Args:
+        cluster: that has the record.
+        run: its name.
+        status: see :func:`~.shortening.shorten_status`.
+        among: how many components and migrations the record may have to tell of.
+    """
+    patch_record(cluster, "Run", run, "status", shorten_status(status, among))
+
+
+def read_run(cluster: Cluster, name: str) -> Object:
+    """The record of a run.
+
+    Raises:
+        LifecycleError: there is none of that name.
+    """
+    run = cluster.get(API_VERSION, "Run", name)
+    if run is None:
+        raise LifecycleError(
+            f"the cluster has no record of a run {name}: it was removed, or it belongs to another cluster;"
+            " `kubectl get runs.lifecycle.kyma-project.io` lists those that there are"
+        )
+    return run
+
+
+def read_runs(cluster: Cluster) -> list[Object]:
+    """The records of all runs, newest first."""
+    return sorted(cluster.list(API_VERSION, "Run").items, key=_made, reverse=True)
+
+
+def forget_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
+    """Keep the newest runs only, so that the history stays bounded.
+
+    Args:
+        cluster: that has the records.
+        runs: all, as they were just read, the newest first.
+        last_run: the installation's: its record stays, and with it what its migrations have journaled.
+    """
+    for run in _to_forget(runs, last_run):
+        meta = run["metadata"]
+        seen = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
+        # One that somebody writes to goes the next time.
+        with suppress(Conflict):
+            cluster.delete(API_VERSION, "Run", meta["name"], **seen)
+
+
+def _made(run: Object) -> tuple[str, str]:
+    """What runs are sorted by: when a record was made, by the server's clock, as those of hosts differ."""
+    meta = run["metadata"]
+    return str(meta.get("creationTimestamp") or ""), str(meta["name"])
+
+
+def _to_forget(runs: Sequence[Object], last_run: str) -> list[Object]:
+    """Those of the runs, the newest first, that are older than is kept and that nobody works on."""
+    return [
+        run
+        for run in runs[MAX_RUNS:]
+        if run["metadata"]["name"] != last_run and (run.get("status") or {}).get("state") != RUNNING
+    ]
+
+
+ROOM = 240_000
+"""Bytes that all components and migrations of a run may take in its record, and once more what was undone."""
+LARGEST_SHARE = 6_000
+"""Bytes for one of them, where they are few."""
+LONGEST_TEXT = 2_000
+"""Bytes of what is said of the run itself."""
+ALWAYS_WHOLE = 250
+"""Bytes of a text that is never cut, such as a name or a state, which later tasks go by."""
+_SHARED = ("components", "migrations", "undone")
+_NEEDED_WHOLE = ("wide",)
+"""What later tasks of the run go by: names of definitions, of which a release has few."""
+
+
+def shorten_status(status: Mapping[str, Any], among: int = 1) -> dict[str, Any]:
+    """A part of a run's status, as its record keeps it.
+
+    Args:
+        status: of ``components``, ``migrations`` and ``undone`` it has an entry per name.
+        among: how many components and migrations the record may have to tell of.
+    """
+    room = min(LARGEST_SHARE, ROOM // max(among, 1))
+    return {
+        key: {name: _entry(entry, room) for name, entry in value.items()}
+        if key in _SHARED
+        else _text(value, LONGEST_TEXT)
+        for key, value in status.items()
+    }
+
+
+def _entry(entry: Mapping[str, Any], room: int) -> dict[str, Any]:
+    lists = [key for key, value in entry.items() if isinstance(value, list) and key not in _NEEDED_WHOLE]
+    kept = {key: _text(value, room // 2) for key, value in entry.items() if key not in lists}
+    left = room - _size(kept)
+    told = [kept["left_out"]] if kept.get("left_out") else []
+    for number, key in enumerate(lists):
+        share = left // (len(lists) - number)
+        kept[key] = _first(entry[key], share)
+        left -= _size(kept[key])
+        if len(kept[key]) < len(entry[key]):
+            told.append(
+                f"{key}: {len(kept[key])} of {len(entry[key])} are kept here, and all in the task's result"
+            )
+    if lists:
+        # Null takes away what may have been said before.
+        kept["left_out"] = "; ".join(told) or None
+    return kept
+
+
+def _first(items: list[Any], room: int) -> list[Any]:
+    first: list[Any] = []
+    for item in items:
+        short = _short(item, room)
+        room -= _size(short)
+        if room < 0:
+            break
+        first.append(short)
+    return first
+
+
+def _short(item: Any, room: int) -> Any:
+    if isinstance(item, Mapping):
+        return {key: _text(value, room // 2) for key, value in item.items()}
+    return _text(item, room // 2)
+
+
+def _text(value: Any, longest: int) -> Any:
+    """A text of about so many bytes at most, with a word where it is cut; what is no text stays as it is."""
+    longest = max(longest, ALWAYS_WHOLE)
+    if not isinstance(value, str) or len(encoded := value.encode(errors="replace")) <= longest:
+        return value
+    start = encoded[:longest].decode(errors="ignore")
+    return f"{start}... ({len(value) - len(start)} characters more, which the task's result has)"
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode(errors="replace"))

@@ -1,0 +1,183 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of undoing each migration, and keeping it in the records of the runs that they were a part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
+    newest_first,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+    FAILED,
+    UndoneObject,
+    UndoReport,
+)
+
+from .journal_records import note_undone
+from .runs import update_run_status
+
+UNDONE = "undone"
+PARTLY = "partly"
+"""How far a migration is undone; a third state is FAILED."""
+THROUGH = "through"
+"""In what is noted in a run's record: the newest entry of the run's journal by then, by name."""
+
+
+@dataclass(frozen=True)
+class UndoneMigration:
+    """What came of undoing one migration.
+
+    Attributes:
+        id: of the migration.
+        runs: those in which it has written what is undone now, or else the newest.
+        state: ``undone``, ``partly`` where something stays, or ``failed`` where it may be tried again.
+        at, by: when and by whom.
+        objects: what it had written and was not undone before.
+        own_undo: what came of its own ``undo``; ``done``, ``failed``, ..., or empty where it has none.
+        error: why that failed, or empty.
+        changed: whether anything was written now.
+    """
+
+    id: str
+    runs: tuple[str, ...]
+    state: str
+    at: str
+    by: str
+    objects: tuple[UndoneObject, ...] = ()
+    own_undo: str = ""
+    error: str = ""
+    changed: bool = True
+
+    def as_result(self) -> dict[str, Any]:
+        """As it stands in a task's result."""
+        return {
+            "id": self.id,
+            "runs": list(self.runs),
+            "state": self.state,
+            "at": self.at,
+            "by": self.by,
+            "objects": [one.as_result() for one in self.objects],
+            "own_undo": self.own_undo,
+            "error": self.error,
+        }
+
+    def as_noted(self) -> dict[str, Any]:
+        """As it stands in a run's record."""
+        told = {
+            "state": self.state,
+            "at": self.at,
+            "by": self.by,
+            "ownUndo": self.own_undo,
+            "error": self.error,
+        }
+        return {**told, "objects": [str(one) for one in self.objects]}
+
+
+def undo_state(objects: Iterable[UndoneObject], error: str) -> str:
+    """How far a migration is undone."""
+    objects = list(objects)
+    if error or any(one.state == FAILED for one in objects):
+        return FAILED
+    return UNDONE if all(one.complete for one in objects) else PARTLY
+
+
+def noted_in(
+    runs: Mapping[str, Object], entries: Iterable[JournalEntry], migration: str
+) -> Mapping[str, Any]:
+    """What the newest of its runs says of undoing a migration; empty where it was not tried since it wrote.
+
+    It may have written after that: outside of a deployment that is journaled beside the run again.
+    """
+    newest = _written_by(entries, migration)[0]
+    status = (runs.get(newest.run) or {}).get("status") or {}
+    noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
+    # Whoever had an earlier version of this has not noted it.
+    return noted if noted.get(THROUGH, newest.name) == newest.name else {}
+
+
+def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
+    """The runs in which a migration has written, the newest first."""
+    return tuple(dict.fromkeys(one.run for one in _written_by(entries, migration)))
+
+
+def _written_by(entries: Iterable[JournalEntry], migration: str) -> list[JournalEntry]:
+    return newest_first(one for one in entries if one.migration == migration)
+
+
+def record_undone(
+    cluster: Cluster,
+    report: UndoReport,
+    migrations: Sequence[UndoneMigration],
+    written: Sequence[JournalEntry],
+    at: str,
+    by: str,
+) -> None:
+    """Keep what was undone: in each entry, and in the records of their runs.
+
+    Args:
+        cluster: that has the records.
+        report: what came of each object.
+        migrations: what came of each of them.
+        written: all that the cluster remembers of what they have written.
+        at, by: when and by whom.
+
+    Raises:
+        ClusterError: it can't be kept.
+    """
+    note_undone(cluster, [entry for one in report.objects for entry in one.entries], at, by)
+    for one in migrations:
+        newest_ones = _written_by(written, one.id)
+        for run in one.runs:
+            newest = next(entry for entry in newest_ones if entry.run == run)
+            noted = {**one.as_noted(), THROUGH: newest.name}
+            try:
+                update_run_status(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
+            except NotFound:
+                # The run's record was removed meanwhile, and the journal with it.
+                continue
+
+
+def newest_undoing(runs: Sequence[Object], migration: str) -> Mapping[str, Any]:
+    """What is noted of undoing a migration after it last wrote in a run; empty where nobody tried.
+
+    Args:
+        runs: all that are recorded, the newest first.
+        migration: its id.
+    """
+    for run in runs:
+        status = run.get("status") or {}
+        noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
+        if noted or has_written(run, migration):
+            return noted
+    return {}
+
+
+def has_written(run: Object, migration: str) -> bool:
+    """Whether a migration has written anything in a run, by the run's record."""
+    outcome = ((run.get("status") or {}).get("migrations") or {}).get(migration) or {}
+    return bool(outcome.get("wrote"))
+
+
+def last_undone(runs: Sequence[Object], migration: str) -> str:
+    """That a migration was undone after it last ran, for a person who is told that it is needed again.
+
+    Args:
+        runs: all that are recorded, the newest first.
+        migration: its id.
+    """
+    noted = newest_undoing(runs, migration)
+    if not noted:
+        return ""
+    what = "undone" if noted.get("state") == UNDONE else "undone in part"
+    return (
+        f"it was {what} on {noted.get('at')} by {noted.get('by')}, so it is needed again; to leave it"
+        f" out, list it in skip_migrations (kyma_skip_migrations)"
+    )

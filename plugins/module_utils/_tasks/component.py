@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``component``: deploy components, with their migrations before and after; or delete of them."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deployed
+
+from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
+
+
+def component(task: Task) -> Result:
+    """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    # Imported where they are needed: a deployment mostly needs neither.
+    if task.params["state"] == "absent":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import (
+            delete_components,
+        )
+
+        return delete_components(task)
+    if task.check_mode:
+        what = "deploy" if task.params["state"] == "present" else "prune"
+        names = ", ".join(task.params["names"])
+        return {
+            "changed": True,
+            "components": [],
+            "migrations": [],
+            "durations": [],
+            "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
+        }
+    if task.params["state"] == "pruned":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import (
+            prune_components,
+        )
+
+        return prune_components(task)
+    return deployed(task)
+
+
+DEFINITION = TaskDefinition(
+    function=component,
+    argument_spec={
+        **DEPLOY_SPEC,
+        **PRUNE_ALLOW,
+        "state": {"type": "str", "choices": ["present", "pruned", "absent"], "default": "present"},
+        "force": {"type": "bool", "default": False},
+        "undo_migrations": {"type": "bool", "default": False},
+        **STOPPING_SPEC,
+        **LEASE_SPEC,
+        "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
+        "run": {"type": "str"},
+        "deadline": {"type": "float", "default": 0},
+        "workers": {"type": "int", "default": 4},
+        "timeout": {"type": "float", "default": 600},
+    },
+    needs_release=True,
+    needs_migrations=True,
+)

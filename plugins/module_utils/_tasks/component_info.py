@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``component_info``: what a cluster's components consist of, and how they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import assess_health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
+    Inventory,
+    kinds_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+    is_as_recorded,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+
+def component_info(task: Task) -> Result:
+    """Read the inventories and the objects that they name: one request per kind."""
+    installation = read_installation(task.cluster)
+    names = task.params["names"]
+    inventories = [
+        inventory
+        for name, inventory in sorted(read_inventories(task.cluster).items())
+        if not names or name in names
+    ]
+    live = _read(task.cluster, inventories)
+    return {
+        "changed": False,
+        "components": [
+            {
+                "name": inventory.component,
+                "namespace": inventory.namespace,
+                "version": inventory.version,
+                "component_version": inventory.component_version,
+                "complete": bool(inventory.digest),
+                "orphaned": inventory.component not in installation.components,
+                "objects": [_as_result(entry, live.get(_key(entry))) for entry in inventory.entries],
+            }
+            for inventory in inventories
+        ],
+    }
+
+
+def _key(entry: InventoryEntry) -> tuple[str, str, str, str]:
+    return (entry.api_version, entry.ref.kind, entry.ref.namespace, entry.ref.name)
+
+
+def _read(cluster: Cluster, inventories: list[Inventory]) -> dict[tuple[str, str, str, str], Object]:
+    def read(kind: tuple[str, str]) -> list[Object]:
+        return cluster.list(kind[0], kind[1]).items
+
+    return {
+        (obj["apiVersion"], obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]): obj
+        for items in map_in_threads(read, kinds_of(inventories))
+        for obj in items
+    }
+
+
+def _as_result(entry: InventoryEntry, live: Object | None) -> dict[str, Any]:
+    state = assess_health(live) if live else None
+    return {
+        "api_version": entry.api_version,
+        "kind": entry.ref.kind,
+        "namespace": entry.ref.namespace,
+        "name": entry.ref.name,
+        "dropped": entry.dropped,
+        "health": state.state if state else "missing",
+        "message": state.message if state else "the object no longer exists",
+        "untouched": is_as_recorded(entry, live),
+        "ceded": list(entry.ceded),
+        "added": list(entry.added),
+    }
+
+
+DEFINITION = TaskDefinition(
+    function=component_info,
+    argument_spec={"names": {"type": "list", "elements": "str", "default": []}},
+)

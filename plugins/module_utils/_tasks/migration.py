@@ -1,0 +1,211 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``migration``: run migrations that are needed, or rehearse them in check mode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    chosen,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
+    task_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
+    require_planned_code,
+    require_planned_release,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    SKIPPED,
+    MigrationOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
+    CancellationCheck,
+    end_if_cancelled,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    FAILED,
+    SUCCEEDED,
+    duration_of,
+    global_phase,
+    run_problems,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+    new_run_name,
+    read_run,
+    update_run_status,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
+
+from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
+
+UNJOURNALED = (
+    "what these migrations have written can't be undone: that would be kept beside the record of the newest"
+    " deployment, and the cluster has none"
+)
+
+
+def migration(task: Task) -> Result:
+    """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end.
+
+    Or undo what they have written.
+    """
+    if task.params["state"] == "undone":
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+            undo_migrations,
+        )
+
+        return undo_migrations(task)
+    if task.check_mode:
+        return _migrate(task, {})
+    if not task.params["run"]:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
+            run_with_own_lease,
+        )
+
+        name = f"migration-{new_run_name()}"
+        return run_with_own_lease(task, name, lambda leased: _migrate(leased, {}))
+    record = read_run(task.cluster, task.params["run"])
+    require_planned_release(task, record)
+    require_planned_code(task, record)
+    with run_under_lease(task, record) as working_task:
+        return _migrate(working_task, record)
+
+
+def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
+    with Reminder(task.progress) as progress:
+        return _migrated(replace(task, progress=progress), record)
+
+
+def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
+    started = time.monotonic()
+    params = task.params
+    recorded = bool(record)
+    stopping = CancellationCheck(task, record)
+    task = replace(task, cancelled=stopping)
+    overlay = _overlay(task.cluster) if task.check_mode else None
+    journal = None if task.check_mode else journal_of(task.cluster, record)
+    migrating = task_migrations(task, overlay or task.cluster).bound_to_plan(record).journaled(journal)
+    if recorded:
+        migrating = migrating.with_intent_records(task.cluster, record)
+    elif task.tenure:
+        migrating = migrating.leased(task.tenure)
+    wanted = chosen(migrating, params, tuple(params["ids"] or ()))
+    outcomes: list[Mapping[str, Any]] = []
+    why_not = _why_not(params, record, stopping)
+    for phase in Phase:
+        here = [one for one in wanted if one.phase == phase]
+        outcomes += _not_started(here, why_not) if why_not else migrating.run_migrations(here, overlay)
+    failed = [one for one in outcomes if one["fatal"]]
+    result: Result = {
+        "changed": any(one["wrote"] for one in outcomes),
+        "migrations": [dict(one) for one in outcomes],
+        "durations": [duration_of("migration", one["id"], one) for one in outcomes],
+        "warnings": [f"{one['id']}: {warning}" for one in outcomes for warning in one["warnings"]],
+    }
+    if result["changed"] and journal is None and overlay is None:
+        result["warnings"].append(UNJOURNALED)
+    if overlay is not None and task.diff:
+        result["diff"] = [
+            diff_of(change.before, change.after, status=change.status) for change in overlay.changes()
+        ]
+    if recorded:
+        _note(
+            task,
+            outcomes,
+            migrating.cancel_reasons,
+            migrating.entry_count(record),
+            time.monotonic() - started,
+        )
+    cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.reason()
+    if recorded:
+        result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
+    told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
+    told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
+    if told:
+        result["msg"] = "\n".join(told)
+        result["failed"] = not params["run"]
+    return result
+
+
+def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: CancellationCheck) -> str:
+    """Why the migrations of a run may not start; empty where they may."""
+    if not record:
+        return ""
+    if why := stopping.reason():
+        return f"the run was cancelled by {why}"
+    if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
+        return ""
+    # Those after the whole deployment only run where all of it succeeded.
+    failures = run_problems(record, before=global_phase(Phase.POST))
+    return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
+
+
+def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, Any]]:
+    return [
+        MigrationOutcome(
+            one.id(), one.component, one.phase.value, SKIPPED, error=f"not started, as {why}"
+        ).as_result()
+        for one in migrations
+    ]
+
+
+def _overlay(cluster: Cluster) -> Any:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+        DryRunCluster,
+    )
+
+    return DryRunCluster(cluster)
+
+
+def _note(
+    task: Task,
+    outcomes: list[Mapping[str, Any]],
+    cancel_reasons: list[str],
+    among: int,
+    seconds: float,
+) -> None:
+    status: dict[str, Any] = {"migrations": {one["id"]: dict(one) for one in outcomes}}
+    if cancel_reasons:
+        status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
+    if task.params["component"] == GLOBAL and task.params["phase"]:
+        state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
+        status["phases"] = {
+            global_phase(Phase(task.params["phase"])): {"state": state, "seconds": round(seconds, 3)}
+        }
+    update_run_status(task.cluster, task.params["run"], status, among=among)
+
+
+DEFINITION = TaskDefinition(
+    function=migration,
+    argument_spec={
+        **RELEASE_SPEC,
+        **MIGRATING_SPEC,
+        **STOPPING_SPEC,
+        **LEASE_SPEC,
+        "ids": {"type": "list", "elements": "str", "aliases": ["id"]},
+        "component": {"type": "str"},
+        "phase": {"type": "str", "choices": ["pre", "post"]},
+        "state": {"type": "str", "choices": ["present", "undone"], "default": "present"},
+        "run": {"type": "str"},
+        "force": {"type": "bool", "default": False},
+    },
+    needs_release=True,
+    needs_migrations=True,
+    mutually_exclusive=[("ids", "component")],
+    required_one_of=[("ids", "component", "run")],
+    required_if=[("state", "present", ("ids", "component"), True)],
+)

@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``migration_info``: which migrations there are, and whether the cluster needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    chosen,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
+    deployed_migrations,
+    task_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    NOT_NEEDED,
+    CheckResult,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+    has_written,
+    newest_undoing,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
+
+from .shared_options import MIGRATING_SPEC
+
+
+def migration_info(task: Task) -> Result:
+    """Ask migrations for their verdicts, and the runs when each last ran."""
+    named = task.materials.has_release
+    migrating = task_migrations(task, task.cluster) if named else deployed_migrations(task)
+    wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
+    # What belongs to no component doesn't take part; its check may rely on what it would find.
+    asked = [one for one in wanted if one.component in (GLOBAL, *migrating.setting.components)]
+    nobody = "the release" if named else "the cluster"
+    verdicts = {one.id: one for one in migrating.check_migrations(asked, SharedReads(task.cluster))}
+    late = overdue_migrations(wanted, migrating.setting.release)
+    runs = read_runs(task.cluster)
+    return {
+        "changed": False,
+        "migrations": [
+            {
+                **(verdicts.get(one.id()) or _of_nothing(one, nobody)).as_result(),
+                "description": (one.__doc__ or "").strip().splitlines()[0],
+                "remove_in": one.remove_in,
+                "keep": one.keep,
+                "overdue": one in late,
+                "irreversible": one.irreversible,
+                **_history(runs, one.id()),
+            }
+            for one in wanted
+        ],
+        "searched": list(task.materials.migrations().searched),
+    }
+
+
+def _of_nothing(migration: type[Migration], nobody: str) -> CheckResult:
+    evidence = f"{nobody} has no component {migration.component}"
+    return CheckResult(
+        migration.id(),
+        migration.component,
+        migration.phase.value,
+        NOT_NEEDED,
+        evidence,
+        seconds=0.0,
+        requests=0,
+    )
+
+
+def _history(runs: Sequence[Object], migration: str) -> dict[str, Any]:
+    """What the records of the runs, the newest first, tell of a migration: when it wrote, what was undone."""
+    wrote = [run for run in runs if has_written(run, migration)]
+    last: Object = wrote[0] if wrote else {"metadata": {"name": ""}, "spec": {}}
+    outcome = last["status"]["migrations"][migration] if wrote else {}
+    undoing = newest_undoing(runs, migration)
+    return {
+        "last_run": last["metadata"]["name"],
+        "last_run_at": last["spec"].get("startedAt", ""),
+        "last_state": outcome.get("state", ""),
+        "last_seconds": outcome.get("seconds", 0.0),
+        "runs": [run["metadata"]["name"] for run in wrote],
+        "undone": undoing.get("state", ""),
+        "undone_at": undoing.get("at", ""),
+        "undone_by": undoing.get("by", ""),
+    }
+
+
+DEFINITION = TaskDefinition(
+    function=migration_info,
+    argument_spec={
+        **RELEASE_SPEC,
+        **MIGRATING_SPEC,
+        "component": {"type": "str"},
+        "phase": {"type": "str", "choices": ["pre", "post"]},
+        "ids": {"type": "list", "elements": "str", "default": []},
+    },
+    needs_release=True,
+    needs_migrations=True,
+)

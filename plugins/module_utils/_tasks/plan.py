@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``plan``: what a deployment would do, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    MIGRATION_SPEC,
+    RELEASE_SPEC,
+    ArgumentSpec,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+    MigrationRunner,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
+    blocked_message,
+    summary_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
+
+from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
+
+
+def plan(task: Task) -> Result:
+    """Plan a deployment; with a blocker the task fails, and nothing was written."""
+    params = task.params
+    found = task.materials.migrations()
+    request = PlanRequest(
+        policy_of(params),
+        params["component_roles"],
+        params["migration_roles"],
+        alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
+        abandon=params["abandon"],
+        hops=params["hops"] == "auto",
+        strict=params["strict"],
+    )
+    made = create_plan(task.cluster, task.materials, request, found, MigrationRunner.from_task(task, found))
+    if made.blockers:
+        return {
+            "failed": True,
+            "changed": False,
+            "msg": blocked_message(made),
+            "blockers": [str(blocker) for blocker in made.blockers],
+            "grants": made.grants,
+            "warnings": list(made.warnings),
+        }
+    result: Result = {
+        "changed": made.needed,
+        "check_mode": task.check_mode,
+        "plan": {**made.as_result(), "hops": _completed(made.hops, params), "options": {}},
+        "summary": summary_of(made),
+        "warnings": list(made.warnings),
+    }
+    if task.diff:
+        result["diff"] = made.diff()
+    if params["plan_out"] or params["plan"]:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
+
+        result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
+    return result
+
+
+def _completed(hops: Sequence[Mapping[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Each hop with the options that its tasks need: where the plan says nothing, what was asked for."""
+    asked = params.get("asked_for") or {}
+    return [{**asked, **hop} for hop in hops or [{}]]
+
+
+def deployment_options(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that say how to deploy."""
+    return {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - UNBOUND_OPTIONS)}
+
+
+PLAN_FILE_SPEC: ArgumentSpec = {
+    "plan_out": {"type": "path"},
+    "plan": {"type": "path"},
+    "plan_digest": {"type": "str"},
+    "plan_hop": {"type": "int", "default": 1},
+}
+WAY_SPEC: ArgumentSpec = {
+    "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
+    "release_catalog": {"type": "list", "elements": "raw", "default": []},
+}
+UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC})
+"""Options that say where things lie. What lies there is part of a plan by itself."""
+
+
+DEFINITION = TaskDefinition(
+    function=plan,
+    argument_spec={
+        **DEPLOY_SPEC,
+        **PRUNE_ALLOW,
+        "component_roles": {"type": "dict", "default": {}},
+        "migration_roles": {"type": "dict", "default": {}},
+        "components": {"type": "list", "elements": "str", "default": []},
+        "abandon": {"type": "bool", "default": False},
+        "prune": {"type": "bool", "default": False},
+        "strict": {"type": "bool", "default": False},
+        **WAY_SPEC,
+        **PLAN_FILE_SPEC,
+    },
+    mutually_exclusive=[("plan", "plan_out")],
+    needs_release=True,
+    needs_migrations=True,
+)

@@ -1,0 +1,7 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The controller's half of a task: how it gets to its host, runs there or in this process, and reports back.
+
+From outside: `direct` and `background`, which action plugins derive from.
+"""

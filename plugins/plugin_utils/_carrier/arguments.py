@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of a task, validated on the controller as the module validates them on its host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.common.parameters import remove_values
+from ansible.module_utils.errors import UnsupportedError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What came of a task's options.
+
+    Attributes:
+        params: the validated options, defaults filled in.
+        problem: what is wrong with them, in the words of AnsibleModule; empty if nothing is.
+        secrets: values that no result may show.
+        warnings: what is odd about them.
+        paths: those of the options that name something on the controller, found there.
+    """
+
+    params: dict[str, Any]
+    problem: str = ""
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    warnings: tuple[str, ...] = ()
+    paths: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_paths(self, paths: Mapping[str, Any]) -> Arguments:
+        """The same options, with the paths that were found in place of those that were written."""
+        return replace(self, params={**self.params, **paths}, paths=paths)
+
+    def complete(self, result: Result) -> Result:
+        """A function's result as AnsibleModule would let it out: with ``changed``, without secrets."""
+        whole = {"changed": False, **result}
+        if self.warnings:
+            whole["warnings"] = [*self.warnings, *whole.get("warnings", ())]
+        return dict(remove_values(whole, self.secrets)) if self.secrets else whole
+
+
+def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> Arguments:
+    """Validate a task's options.
+
+    Args:
+        definition: says what options there are.
+        args: the options as the user wrote them, templated.
+        name: the module's name, for messages.
+    """
+    outcome = ArgumentSpecValidator(
+        full_argument_spec(definition.argument_spec),
+        mutually_exclusive=definition.mutually_exclusive,
+        required_one_of=definition.required_one_of,
+        required_if=definition.required_if,
+    ).validate(dict(args))
+    problem = ""
+    if outcome.error_messages:
+        problem = outcome.errors.msg
+        if isinstance(outcome.errors[0], UnsupportedError):
+            problem = f"Unsupported parameters for ({name}) module: {problem}"
+    problem = problem or _number_problem(args)
+    secrets = frozenset(outcome._no_log_values)
+    return Arguments(
+        params=dict(outcome.validated_parameters),
+        problem=str(remove_values(problem, secrets)) if problem else "",
+        secrets=secrets,
+        warnings=tuple(
+            f"Both option {warning['option']} and its alias {warning['alias']} are set."
+            for warning in outcome._warnings
+        ),
+    )
+
+
+def _number_problem(args: Mapping[str, Any]) -> str:
+    """Only what the user wrote shows it: to the module it is a text like any other."""
+    version = args.get("release_version")
+    if not isinstance(version, float):
+        return ""
+    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import number_problem
+
+    return f"release_version (kyma_release_version): {number_problem(version)}"

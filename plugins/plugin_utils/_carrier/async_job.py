@@ -1,0 +1,171 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A module at work in the background: reading what it is at, until it has ended."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import (
+    CANCEL_SUFFIX,
+    ProgressLine,
+    ProgressReader,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+FIRST_POLL = 0.05
+"""Seconds until the first look; each later one waits a little longer, up to the window's slowest."""
+PATIENCE = 120.0
+"""Seconds for which a connection may fail while the job goes on by itself."""
+LATENESS = 15.0
+"""Seconds after its limit that a job has to leave a result, which async_wrapper then writes for it."""
+
+
+class JobLost(LifecycleError):
+    """A background job has left no result."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a job, on the host that works.
+
+    Attributes:
+        result: where async_wrapper keeps the state and then the result, world-readable.
+        progress: where the module tells what it is at.
+    """
+
+    result: str
+    progress: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Everything that has to go when the job is over."""
+        return (self.result, self.progress, self.cancel)
+
+    @property
+    def cancel(self) -> str:
+        """What the module takes for the wish to stop, once it is there."""
+        return self.progress + CANCEL_SUFFIX
+
+
+class JobReader:
+    """How to look at a job's files from the controller: one shell command looks at both.
+
+    Attributes:
+        slowest: seconds between two looks at a job that has been running for a while.
+    """
+
+    slowest = 0.5
+    _MARK = "kyma-lifecycle-progress-follows"
+
+    def __init__(self, files: Files, run: Callable[[str], str], quote: Callable[[str], str]) -> None:
+        self._files = files
+        self._run = run
+        self._quote = quote
+
+    def read(self, offset: int) -> tuple[str, str]:
+        """The result file, and the progress file from ``offset`` on; what isn't there is empty.
+
+        They are read in this order: when the result is there, the progress is whole.
+        """
+        result, progress = self._quote(self._files.result), self._quote(self._files.progress)
+        out = self._run(
+            f"cat {result} 2>/dev/null; printf '\\n%s\\n' {self._MARK};"
+            f" tail -c +{offset + 1} {progress} 2>/dev/null; true"
+        )
+        # A connection with a terminal ends lines with \r\n, which would spoil the counting of bytes.
+        before, mark, after = out.replace("\r\n", "\n").partition(f"\n{self._MARK}\n")
+        if not mark:
+            raise AnsibleConnectionFailure("the host's answer was cut off")
+        return before, after
+
+    def cancel(self) -> None:
+        """Ask the job to stop."""
+        self._run(f": > {self._quote(self._files.cancel)}")
+
+    def remove(self) -> None:
+        """Remove the job's files."""
+        self._run("rm -f " + " ".join(map(self._quote, self._files.all)))
+
+
+def follow_job(
+    window: JobReader,
+    limit: float,
+    show: Callable[[ProgressLine], None],
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float = inf,
+    reconnect: Callable[[], None] = lambda: None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str:
+    """Follow a job until its end, showing what it is at, and answer with its result file's content.
+
+    Args:
+        window: how to look at it.
+        limit: seconds after which async_wrapper ends it.
+        show: is called with every change, at once.
+        cancelled: whether the job shall be asked to stop.
+        patience: seconds after which nobody waits for its result any more, once it was asked to stop.
+        reconnect: is called after a look that failed for the connection's sake.
+        clock, sleep: for tests.
+
+    Raises:
+        JobLost: there is no result though the limit has passed.
+        AnsibleConnectionFailure: the host hasn't been reached for :data:`PATIENCE` seconds.
+    """
+    reader = ProgressReader()
+    end = clock() + limit + LATENESS
+    seen = clock()
+    asked = False
+    for delay in _delays(window.slowest):
+        sleep(delay)
+        try:
+            if not asked and cancelled():
+                end = min(end, clock() + patience)
+                window.cancel()
+                asked = True
+            result, progress = window.read(reader.offset)
+            seen = clock()
+        except AnsibleConnectionFailure as error:
+            if clock() - seen > PATIENCE:
+                raise AnsibleConnectionFailure(
+                    f"lost the host for {PATIENCE:.0f} seconds while its job was at work: {error}."
+                    " The job goes on by itself; run the playbook again later to see where it has come to."
+                ) from error
+            reconnect()
+            continue
+        for line in reader.feed(progress):
+            show(line)
+        if is_final(result):
+            return result
+        if clock() > end:
+            break
+    late = f"{patience:.0f} seconds of being told to stop" if asked else f"{limit:.0f} seconds"
+    raise JobLost(
+        f"the background job left no result within {late}: its process was killed, or its host"
+        " restarted. What the cluster has by now stands as it is; run the playbook again to go on from there."
+    )
+
+
+def _delays(slowest: float) -> Iterator[float]:
+    delay = FIRST_POLL
+    while True:
+        yield delay
+        delay = min(delay * 1.2, slowest)
+
+
+def is_final(result: str) -> bool:
+    """Whether a result file's content is a job's result, and not the note that it has started."""
+    try:
+        data: Any = json.loads(result)
+    except ValueError:
+        return False
+    return isinstance(data, dict) and not ("started" in data and not data.get("finished"))

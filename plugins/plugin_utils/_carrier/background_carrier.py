@@ -1,0 +1,184 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The carrier of what takes its time: it works in the background, and tells what it is at."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.module_utils.common.json import Direction, get_module_decoder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+
+from .arguments import Arguments
+from .async_job import Files, JobReader, follow_job
+from .carrier import Carrier, TaskVars
+from .exit_messages import EXIT_MESSAGES
+from .forked_worker import extend_time_limit, run_in_forked_worker
+from .interpreter import has_libraries
+from .signals import is_stop_requested, run_with_stop_signals
+
+MARGIN = 30.0
+"""Seconds for starting and for leaving a result."""
+DEFAULT_DEADLINE = 4 * 3600.0
+"""For what has no option ``timeout``, beside the time of its migrations."""
+STEPS = 3
+"""Of a migration, each with all its time: its check, its run, and its check once more."""
+ALL = "*"
+"""In place of a component: any."""
+SHIPPED_MIGRATIONS_SECONDS = 7 * 24 * 3600.0
+"""Seconds of migrations that are sent elsewhere: who doesn't load them doesn't know their own."""
+MAX_MIGRATION_SECONDS = 365 * 24 * 3600.0
+"""Seconds that a migration may count for, as the number may be any, and a timer's may not."""
+
+
+class BackgroundCarrier(Carrier):
+    """Works in a process of its own, tells what it is at, and comes back with its result.
+
+    On this machine that process is forked from Ansible's. Where the connection leads elsewhere, or Ansible's
+    own Python lacks the libraries, it is the module, started in the background as Ansible's own ``async``
+    does. With ``async`` and ``poll: 0`` the module is left alone, and the answer names the job.
+    """
+
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
+        """Seconds in which the function ends by itself, whatever happens.
+
+        What is still at work after that (and some grace) hangs, and async_wrapper kills it: so rather too
+        many than too few.
+
+        Args:
+            params: validated options.
+            entries: of the release; none before it is read.
+        """
+        del entries
+        return float(params.get("timeout") or DEFAULT_DEADLINE)
+
+    def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+        """See Carrier."""
+        self._chosen = self._task.async_val
+        if self._task.async_val and not self._task.poll:
+            return self.ship(arguments, task_vars, background=True)
+        # With a `poll` of the user's own, Ansible would want to poll what is over by then.
+        self._task.async_val = 0
+        work = self._work_in_own_process if self.is_local and has_libraries() else self._follow
+        return run_with_stop_signals(lambda told: work(arguments, task_vars, told))
+
+    _chosen = 0
+    """The user's own limit, in seconds."""
+    _prolong: Callable[[int], None]
+    """Takes another limit once more is known."""
+    _entries: Sequence[ComponentEntry] = ()
+    """Of the release, once it was read."""
+    _migrating: float = 0.0
+    """Seconds of the migrations that may run, once they were loaded."""
+
+    def _limit(
+        self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = (), migrating: float = 0.0
+    ) -> int:
+        return self._chosen or int(self.deadline(params, entries) + migrating + _patience(params))
+
+    def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
+        """See Carrier: a release may give its components more time."""
+        self._entries = release.components
+        self._limit_anew(params)
+
+    def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+        """See Carrier: migrations have their own time, one after the other where they say so."""
+        self._migrating = _time_of(found.migrations, params)
+        self._limit_anew(params)
+
+    def _limit_anew(self, params: Mapping[str, Any]) -> None:
+        limit = self._limit(params, self._entries, self._migrating)
+        if limit > self._limit(params):
+            self._prolong(limit)
+
+    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
+        """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
+        if not is_stop_requested():
+            super().show(line, task_vars)
+        elif not self._task.no_log:
+            EXIT_MESSAGES.say(self._told(line, task_vars))
+
+    def _work_in_own_process(
+        self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
+    ) -> Result:
+        self._prolong = extend_time_limit
+        return run_in_forked_worker(
+            lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
+            self._limit(arguments.params),
+            lambda line: self.show(line, task_vars),
+            cancelled=told,
+            patience=_patience(arguments.params),
+        )
+
+    def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+        name = f"kyma-{secrets.token_hex(8)}.progress"
+        async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
+        self._migrating = SHIPPED_MIGRATIONS_SECONDS if self.definition.needs_migrations else 0.0
+        self._set_limit(self._limit(arguments.params, migrating=self._migrating))
+        self._prolong = self._set_limit
+        try:
+            job = self.ship(
+                arguments, task_vars, background=True, progress_file=posixpath.join(async_dir, name)
+            )
+        finally:
+            limit = self._task.async_val
+            self._task.async_val = 0  # so that cleanup() removes what was not handed over
+        if "results_file" not in job:
+            return job
+        folder = posixpath.dirname(job["results_file"])
+        window = self._window(Files(job["results_file"], posixpath.join(folder, name)))
+        content = follow_job(
+            window,
+            limit,
+            lambda line: self.show(line, task_vars),
+            cancelled=told,
+            patience=_patience(arguments.params),
+            reconnect=self._reconnect,
+        )
+        with suppress(AnsibleConnectionFailure):
+            window.remove()
+        decoder = get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
+        result: Result = json.loads(content, cls=decoder)
+        return {"changed": False, **result}
+
+    def _set_limit(self, seconds: int) -> None:
+        # _execute_module takes it from here, once the release was read to be sent along.
+        self._task.async_val = seconds
+
+    def _window(self, files: Files) -> JobReader:
+        def run(command: str) -> str:
+            return str(self._low_level_execute_command(command)["stdout"])
+
+        return JobReader(files, run, self._connection._shell.quote)
+
+    def _reconnect(self) -> None:
+        with suppress(AttributeError, AnsibleConnectionFailure):
+            self._connection.reset()
+
+
+def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -> float:
+    """Seconds that the migrations of a task may take, one after the other; rather too many, see deadline."""
+    skipped = params.get("skip_migrations") or ()
+    names = params.get("names") or [params.get("component") or ALL]
+    return sum(
+        STEPS * min(float(one.timeout), MAX_MIGRATION_SECONDS)
+        for one in migrations
+        if one.id() not in skipped and (ALL in names or one.component in names)
+    )
+
+
+def _patience(params: Mapping[str, Any]) -> float:
+    """Seconds in which the function ends by itself, once it was told to stop."""
+    return float(params.get("grace") or GRACE) + MARGIN

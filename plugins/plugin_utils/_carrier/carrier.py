@@ -1,0 +1,280 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The base of all our action plugins: what carries a task's function to where it works."""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ansible import constants as C
+from ansible.plugins.action import ActionBase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    RENDERING_OPTIONS,
+    release_request,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+    CATALOG,
+    MIGRATIONS_ARCHIVE,
+    RELEASE_BUNDLE,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import (
+    call_task_function,
+    failed_result,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import search_less_often
+
+from .arguments import Arguments, validate
+from .interpreter import NEEDED_BY_ALL, has_libraries, import_early, with_own_python
+from .materials import ControllerMaterials
+from .paths import SearchPath, resolve_paths
+from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
+from .temporary_files import TEMPORARY_FOLDER_CLEANUP
+from .terminal import sanitize_line, sanitize_result, sanitize_text
+
+TaskVars = dict[str, Any]
+
+import_early(*NEEDED_BY_ALL)
+
+MIGRATIONS_FOLDER = "kyma_migrations"
+"""The folder beside a playbook or an inventory whose migrations take part by themselves."""
+
+
+class Carrier(ActionBase):
+    """Carries the function of one :class:`~.task.TaskDefinition`.
+
+    Attributes:
+        definition: what to carry; the module of the task's own name carries it on other hosts.
+    """
+
+    definition: ClassVar[TaskDefinition]
+
+    _supports_check_mode = True
+    _supports_async = True
+
+    @abstractmethod
+    def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+        """Bring the function to where it works, and come back with its result."""
+
+    def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
+        """See ActionBase."""
+        super().run(tmp, task_vars)
+        search_less_often()
+        if is_stop_requested():
+            return cancelled_result("it was not started, as ansible-playbook was told to stop")
+        restore_signals()
+        result = sanitize_result(self._carried(task_vars or {}))
+        defer_signals()
+        self._summarise(result)
+        return (
+            cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+        )
+
+    def _carried(self, task_vars: TaskVars) -> Result:
+        if self._connection.transport == "local" and has_libraries():
+            task_vars = with_own_python(task_vars, self._task.delegate_to)
+        arguments = validate(self.definition, self._task.args, self._task.action)
+        if arguments.problem:
+            return failed_result(arguments.problem)
+        try:
+            found = resolve_paths(
+                arguments.params,
+                self._places(task_vars),
+                decrypted=self._loader.get_real_file,
+                local_connection=self._connection.transport == "local",
+            )
+            with self._environment():
+                return self.carry(arguments.with_paths(found), task_vars)
+        except LifecycleError as error:
+            return failed_result(str(error))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the work is done on this machine, as this user."""
+        become = self._connection.become
+        other_user = become and self.get_become_option("become_user") != self._get_remote_user()
+        return self._connection.transport == "local" and not other_user
+
+    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
+        """Print what is going on, at once."""
+        if not self._task.no_log:
+            color = C.COLOR_ERROR if line.state == "failed" else None
+            self._display.display(self._told(line, task_vars), color=color)
+
+    def _told(self, line: object, task_vars: TaskVars) -> str:
+        return f"[{task_vars.get('inventory_hostname')}] {sanitize_line(str(line))}"
+
+    def _say(self, text: str, task_vars: TaskVars) -> None:
+        self._display.display(self._told(text, task_vars))
+
+    def _summarise(self, result: Result) -> None:
+        """Print what a task has to tell people: a plan in short, a table of durations."""
+        if not self._task.no_log:
+            for line in result.get("summary") or ():
+                if not is_stop_requested():
+                    self._display.display(sanitize_text(str(line)))
+
+    def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
+        """What the controller has for this task."""
+        beside = (task_vars.get("playbook_dir"), task_vars.get("inventory_dir"))
+        folders = [str(Path(folder) / MIGRATIONS_FOLDER) for folder in beside if folder]
+        return ControllerMaterials(
+            release_request(params),
+            migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
+            migration_collections=tuple(params.get("migration_collections") or ()),
+            bundles=ReleaseCache(
+                C.DEFAULT_LOCAL_TMP,
+                lambda text: self._say(text, task_vars),
+                before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
+            ),
+            catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
+            on_release_read=lambda release: self.on_release_read(release, params),
+            on_migrations_found=lambda found: self.on_migrations_found(found, params),
+        )
+
+    def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
+        """Learn of the task's release, wherever it was read: here, or in the process that works."""
+
+    def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+        """Learn of the task's migrations, in the same way."""
+
+    def call(
+        self,
+        arguments: Arguments,
+        task_vars: TaskVars,
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> Result:
+        """Call the function in this process; the arguments are those of :class:`~.task.Task`."""
+        result = call_task_function(
+            self.definition,
+            arguments.params,
+            materials=self.materials(arguments.params, task_vars),
+            progress=progress,
+            cancelled=cancelled,
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
+        )
+        return arguments.complete(result)
+
+    def ship(self, arguments: Arguments, task_vars: TaskVars, *, background: bool, **more: str) -> Result:
+        """Run the module on the task's host, with what it needs from the controller sent along.
+
+        Args:
+            arguments: the task's options.
+            task_vars: Ansible's variables for the task.
+            background: start it only; the answer names the job, not the result.
+            more: further options for the module.
+        """
+        args = {**self._task.args, **arguments.paths, **more}
+        if self._sends_release(arguments.params):
+            # The module needs them no more, and what a user overrides may be a secret.
+            args = {option: value for option, value in args.items() if option not in RENDERING_OPTIONS}
+        workdir = self._send_materials(arguments.params, task_vars)
+        if workdir:
+            args["workdir"] = workdir
+        result: Result = self._execute_module(
+            module_name=self._task.action, module_args=args, task_vars=task_vars, wrap_async=background
+        )
+        return result
+
+    def _sends_release(self, params: Mapping[str, Any]) -> bool:
+        return self.definition.needs_release and bool(params.get("release"))
+
+    def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> str | None:
+        """Send what the definition needs to the task's temporary folder; answer with its path.
+
+        The folder goes when the module ends.
+        """
+        materials = self.materials(params, task_vars)
+        shell = self._connection._shell
+        remote: list[str] = []
+
+        def path_of(name: str) -> str:
+            remote.append(shell.join_path(shell.tmpdir or self._make_tmp_path(), name))
+            return remote[-1]
+
+        if self._sends_release(params):
+            self._transfer_file(str(materials.release_bundle()), path_of(RELEASE_BUNDLE))
+            catalog = send_catalog(materials, lambda file, name: self._transfer_file(file, path_of(name)))
+            if catalog:
+                self._transfer_data(path_of(CATALOG), catalog)
+        if self.definition.needs_migrations:
+            self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())
+        if not remote:
+            return None
+        if self.is_local:
+            # The copy of a file is born with the user's umask; elsewhere it keeps the original's mode.
+            for path in remote:
+                Path(path).chmod(0o600)
+        self._fixup_perms2([shell.tmpdir, *remote], execute=False)
+        return str(shell.tmpdir)
+
+    def _places(self, task_vars: TaskVars) -> SearchPath:
+        return SearchPath([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])
+
+    @contextmanager
+    def _environment(self) -> Iterator[None]:
+        """The task's ``environment`` in this process: it is what a module would get."""
+        before = dict(os.environ)
+        wanted: dict[str, Any] = {}
+        self._compute_environment_string(wanted)
+        os.environ.update({name: str(value) for name, value in wanted.items()})
+        os.environ.update(absolute_kubeconfigs(os.environ))
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], object]) -> bytes:
+    """Send the other releases at hand along, and answer with their list; empty where there are none.
+
+    Args:
+        materials: of the task.
+        send: takes a file's path and its name in the task's folder.
+    """
+    listed: list[dict[str, Any]] = []
+    for one, bundle in materials.available_bundles():
+        name = f"{len(listed)}.{RELEASE_BUNDLE}"
+        send(str(bundle), name)
+        listed.append(
+            {
+                "version": one.version,
+                "upgrades_from": list(one.upgrades_from),
+                "options": dict(one.options),
+                "bundle": name,
+            }
+        )
+    return json.dumps(listed).encode() if listed else b""
+
+
+KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")
+
+
+def absolute_kubeconfigs(environment: Mapping[str, str]) -> dict[str, str]:
+    """Kubeconfigs of the environment with paths that don't depend on where a process works.
+
+    Ansible starts local modules in the playbook's folder, but people write the path for their own.
+    """
+    return {
+        name: os.pathsep.join(
+            str(Path(path).expanduser().absolute()) if path else "" for path in text.split(os.pathsep)
+        )
+        for name in KUBECONFIG_VARIABLES
+        if (text := environment.get(name))
+    }

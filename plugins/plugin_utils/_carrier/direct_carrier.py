@@ -1,0 +1,46 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The carrier of what is quick: reads, and single records. It works in Ansible's own process if it can."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+
+from .arguments import Arguments
+from .carrier import Carrier, TaskVars
+from .interpreter import has_libraries
+from .signals import run_with_stop_signals
+
+
+class DirectCarrier(Carrier):
+    """Calls the function in Ansible's worker, which saves a process, its imports and the packing.
+
+    Where the connection leads elsewhere, Ansible's own Python lacks the libraries, or the user wants the
+    task in the background, it ships the module. Both answer alike.
+    """
+
+    in_one_piece: ClassVar[bool] = False
+    """Whether it writes what must not be left half done: it comes to its end, whoever interrupts Ansible."""
+
+    def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+        """See Carrier."""
+        if self._task.async_val:
+            return self.ship(arguments, task_vars, background=True)
+        if self.in_one_piece:
+            return run_with_stop_signals(lambda told: self._work(arguments, task_vars, told))
+        return self._work(arguments, task_vars, lambda: False)
+
+    def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+        if not self.is_local or not has_libraries():
+            return self.ship(arguments, task_vars, background=False)
+
+        def progress(subject: str, state: str, detail: str = "") -> None:
+            self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
+
+        return self.call(arguments, task_vars, progress, told)

@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What workers tell after Ansible's main process was interrupted, when it listens to its own queue no more.
+
+The main process imports an action plugin before it forks the first worker for it, so all of them share the
+pipe that is made here. At its exit the main process waits for its workers anyway, and prints what they tell;
+and what those tell that outlive it for a moment (see lifeline).
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import selectors
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from math import inf
+
+from ansible.utils.display import Display
+
+POLL_SECONDS = 0.2
+SECONDS_AFTER_WORKERS = 10.0
+"""How long to wait for who else may tell something, once all workers have ended."""
+LONGEST_LINE = 2000
+"""Bytes of a line; so many are written to a pipe in one piece (POSIX says 512 at least, Linux 4096)."""
+
+
+class ExitMessages:
+    """A pipe from the workers of the process that makes it, which prints at its exit what they told."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._reader, self._writer = os.pipe()
+        # Without a reader the pipe may be full: then nothing more is told, and the work goes on.
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        atexit.register(self._print_all)
+
+    @property
+    def writer(self) -> int:
+        """The end that is written to; it is waited for as long as somebody holds it."""
+        return self._writer
+
+    def say(self, text: str) -> None:
+        """Tell one line."""
+        line = " ".join(text.split("\n")).encode()[:LONGEST_LINE] + b"\n"
+        with suppress(OSError):
+            os.write(self._writer, line)
+
+    def _print_all(self) -> None:
+        if os.getpid() == self._owner:
+            for line in self._lines():
+                Display().display(line)
+
+    def _lines(self) -> Iterator[str]:
+        """Every line that is told until nobody is left to tell one."""
+        os.close(self._writer)
+        os.set_blocking(self._reader, True)
+        rest = b""
+        end = inf
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._reader, selectors.EVENT_READ)
+            while time.monotonic() < end:
+                if end == inf and not multiprocessing.active_children():
+                    end = time.monotonic() + SECONDS_AFTER_WORKERS
+                if not selector.select(POLL_SECONDS):
+                    continue
+                piece = os.read(self._reader, 1 << 16)
+                if not piece:
+                    return
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from (line.decode(errors="replace") for line in whole)
+
+
+EXIT_MESSAGES = ExitMessages()

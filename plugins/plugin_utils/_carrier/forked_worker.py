@@ -1,0 +1,181 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A task's function in a process of its own on this machine, which outlives Ansible's.
+
+It is forked from Ansible's worker, so it has everything imported already. A module that is packed, wrapped
+and started in the background does the same, and takes one to two seconds more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from math import inf
+from types import FrameType
+from typing import Any, NoReturn
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+
+Work = Callable[[Progress, Callable[[], bool]], Result]
+"""The work itself; it gets where to tell what it is at, and whether it was asked to stop."""
+
+POLL_SECONDS = 0.2
+"""How often it is looked whether somebody wants the work to stop."""
+
+_asked: list[int] = []
+"""The signals by which this process was asked to stop, where it is one that works."""
+
+
+class ProcessLost(LifecycleError):
+    """The process has ended without a result."""
+
+
+def run_in_forked_worker(
+    work: Work,
+    limit: float,
+    show: Callable[[ProgressLine], None],
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float = inf,
+) -> Result:
+    """Do ``work`` in a process of its own, show what it is at, and answer with its result.
+
+    When this process ends before it, it goes on by itself.
+
+    Args:
+        work: what to do. Its result must consist of what JSON knows.
+        limit: seconds after which the process is ended by force, whoever is left to watch it.
+        show: is called with every change, at once.
+        cancelled: whether the work shall be asked to stop.
+        patience: seconds after which the process is ended by force, once it was asked to stop.
+
+    Raises:
+        ProcessLost: the process was killed, by the limit or by somebody.
+    """
+    here, there = socket.socketpair()
+    begin = time.monotonic()
+    pid = os.fork()
+    if not pid:
+        here.close()
+        _be_the_process(work, there, limit, patience)
+    there.close()
+    result: Result | None = None
+    with here:
+        for message in _messages(here, lambda: _ask_to_stop(pid) if cancelled() else None):
+            if "result" in message:
+                result = message["result"]
+            else:
+                show(ProgressLine(**message))
+    _pid, status = os.waitpid(pid, 0)
+    if result is None:
+        raise ProcessLost(_how_it_ended(status, time.monotonic() - begin, asked=cancelled()))
+    return result
+
+
+def extend_time_limit(seconds: float) -> None:
+    """Give this process, which works, another limit from now on, unless it was asked to stop."""
+    if not _asked:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _messages(channel: socket.socket, meanwhile: Callable[[], None]) -> Iterator[dict[str, Any]]:
+    """Every message until the other end is closed; ``meanwhile`` is called a few times a second."""
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(channel, selectors.EVENT_READ)
+        while True:
+            ready = selector.select(POLL_SECONDS)
+            meanwhile()
+            if not ready:
+                continue
+            piece = channel.recv(1 << 16)
+            if not piece:
+                return
+            *whole, rest = (rest + piece).split(b"\n")
+            yield from map(json.loads, whole)
+
+
+def _ask_to_stop(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+
+
+def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
+    signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if signal_number == signal.SIGALRM:
+        late = "it was told to stop, and did not" if asked else f"its limit of {seconds:.0f} seconds"
+        how = f"it was ended after {late}"
+    elif signal_number:
+        how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
+    else:
+        how = f"it ended after {seconds:.0f} seconds"
+    return (
+        f"the process that was at work has left no result: {how}. What the cluster has by now stands as it"
+        " is; run the playbook again to go on from there."
+    )
+
+
+# What follows happens in the new process.
+
+
+def _be_the_process(work: Work, channel: socket.socket, limit: float, patience: float) -> NoReturn:
+    """Work, send the result, and end without a trace of the process that this one was copied from."""
+    code = 1
+    try:
+        # Out of reach of what ends Ansible and its workers: a terminal's Ctrl-C, a killed group.
+        os.setsid()
+        # No thread of ours has to live for this one, which ends even what hangs in a library.
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        _heed_signals(patience)
+        sender = _Sender(channel)
+        try:
+            result = work(sender.tell, lambda: bool(_asked))
+        except Exception as error:
+            result = {"failed": True, "msg": f"unexpected: {error!r}", "exception": traceback.format_exc()}
+        sender.send({"result": result})
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _heed_signals(patience: float) -> None:
+    """Take SIGTERM for the wish to stop."""
+
+    def heed(number: int, _frame: FrameType | None) -> None:
+        if not _asked:
+            left = signal.getitimer(signal.ITIMER_REAL)[0]
+            signal.setitimer(signal.ITIMER_REAL, min(left or inf, patience))
+        _asked.append(number)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, heed)
+
+
+class _Sender:
+    """Sends messages for as long as somebody listens; usable from several threads."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._lock = threading.Lock()
+
+    def tell(self, subject: str, state: str, detail: str = "") -> None:
+        """See :class:`Progress`."""
+        self.send({"time": round(time.time(), 3), "subject": subject, "state": state, "detail": detail})
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one message; that nobody listens any more is no reason to stop working."""
+        data = (json.dumps(message) + "\n").encode()
+        with self._lock, suppress(OSError):
+            self._channel.sendall(data)

@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ansible's own Python as the one that works, where the work is done on the controller."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from contextlib import suppress
+from typing import Any
+
+LIBRARIES = ("kubernetes", "yaml")
+INTERPRETER = "ansible_python_interpreter"
+
+
+NEEDED_BY_ALL = (
+    "urllib3",
+    "yaml",
+    "concurrent.futures.thread",
+    "ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection",
+)
+"""What every task imports to reach a cluster."""
+
+
+def import_early(*names: str) -> None:
+    """Import modules that tasks need, where they can be had.
+
+    Ansible's main process imports an action plugin before it forks a worker for each of its tasks: what is
+    imported with it is imported once.
+
+    Args:
+        names: of modules which tasks of that plugin need, or those after it.
+    """
+    for name in names:
+        with suppress(ImportError):
+            importlib.import_module(name)
+
+
+def has_libraries() -> bool:
+    """Whether this Python has what talking to a cluster takes; nothing is imported to know."""
+    return all(importlib.util.find_spec(name) for name in LIBRARIES)
+
+
+def with_own_python(task_vars: dict[str, Any], delegate_to: str | None) -> dict[str, Any]:
+    """Variables that make local modules run by this Python, unless the user has chosen one.
+
+    An inventory host with ``connection: local`` would get a discovered Python instead, which is the
+    system's, and seldom has the libraries.
+    """
+    if not delegate_to:
+        return {INTERPRETER: sys.executable, **task_vars}
+    delegated = task_vars.get("ansible_delegated_vars") or {}
+    of_host = {INTERPRETER: sys.executable, **(delegated.get(delegate_to) or {})}
+    return {**task_vars, "ansible_delegated_vars": {**delegated, delegate_to: of_host}}

@@ -1,0 +1,200 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the controller has for a task: a release and migrations, each read only when asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AvailableRelease, Materials
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
+
+
+class Bundles(Protocol):
+    """Keeps rendered releases as files."""
+
+    def path(self, fingerprint: str) -> Path:
+        """Where the bundle of the release with this fingerprint is."""
+
+    def release(
+        self,
+        fingerprint: str,
+        enough: Callable[[Release], bool],
+        read: Callable[[Release | None], Release],
+    ) -> Release:
+        """The release with this fingerprint; ``read`` adds to what is there where that isn't ``enough``."""
+
+
+class NoRelease(LifecycleError):
+    """A task needs a release, and none was named."""
+
+
+class ControllerMaterials(Materials):
+    """Materials read where they are.
+
+    Args:
+        request: the release that is wanted, or None where none was named.
+        migration_folders: folders of the user's own, which need not exist.
+        migration_collections: collections with migrations of their own.
+        bundles: where a release that was rendered is kept for the tasks after this one.
+        catalog: places of other releases that an upgrade may lead over, or None where it may not.
+        on_release_read: gets the release that is wanted once it was read.
+        on_migrations_found: gets the migrations once they were loaded.
+    """
+
+    def __init__(
+        self,
+        request: ReleaseRequest | None,
+        *,
+        migration_folders: Sequence[str] = (),
+        migration_collections: Sequence[str] = (),
+        bundles: Bundles | None = None,
+        catalog: Sequence[str | Mapping[str, Any]] | None = None,
+        on_release_read: Callable[[Release], None] = lambda _release: None,
+        on_migrations_found: Callable[[MigrationSet], None] = lambda _found: None,
+    ) -> None:
+        self._asked = request
+        self._folders = tuple(migration_folders)
+        self._collections = tuple(migration_collections)
+        self._bundles = bundles
+        self._catalog = catalog
+        self._has_read = on_release_read
+        self._has_found = on_migrations_found
+
+    @property
+    def has_release(self) -> bool:
+        """See Materials."""
+        return self._asked is not None
+
+    def fingerprint(self) -> str:
+        """See Materials."""
+        return self._fingerprint
+
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
+        """See Materials."""
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
+            is_read_except,
+            load_release,
+        )
+
+        skip = skip or {}
+        if self._held is None or not is_read_except(self._held, skip):
+            if self._bundles is None:
+                release = load_release(self._request, skip, self._held, self._fingerprint)
+            else:
+                release = self._bundles.release(
+                    self._fingerprint,
+                    lambda there: is_read_except(there, skip),
+                    lambda there: load_release(self._request, skip, there, self._fingerprint),
+                )
+            self._held = self._lazy(release)
+            self._has_read(release)
+        return self._held
+
+    _held: Release | None = None
+
+    def _lazy(self, release: Release) -> Release:
+        """The release with what was not read being read when somebody looks at it."""
+        content = {
+            name: one if one.is_read else replace(one, objects=LazyObjects(partial(self._read, name)))
+            for name, one in release.content.items()
+        }
+        crds = release.crds
+        if not crds.is_read:
+            crds = replace(crds, objects=LazyObjects(self._read_crds))
+        return replace(release, content=content, crds=crds)
+
+    def _read_crds(self) -> Sequence[Object]:
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_crds
+
+        return load_crds(self._request).objects
+
+    def content(self, component: str) -> Sequence[Object]:
+        """See Materials."""
+        if self._held is not None:
+            return self._held.content[component].objects
+        return self._read(component)
+
+    def _read(self, component: str) -> Sequence[Object]:
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_component
+
+        return load_component(self._request, component).objects
+
+    def available_releases(self) -> Sequence[AvailableRelease]:
+        """See Materials."""
+        return [one for one, _materials in self._others]
+
+    def available_bundles(self) -> Iterator[tuple[AvailableRelease, Path]]:
+        """The other releases at hand as files, without those that can't be read: they may not be needed."""
+        for one, materials in self._others:
+            with contextlib.suppress(LifecycleError):
+                yield one, materials.release_bundle()
+
+    def migrations(self) -> MigrationSet:
+        """See Materials."""
+        return self._migrations
+
+    def release_bundle(self) -> Path:
+        """A file from which :class:`~.shipped_materials.ShippedMaterials` reads the release."""
+        if self._bundles is None:
+            raise ValueError("there is no place for bundles")
+        self.release()
+        return self._bundles.path(self._fingerprint)
+
+    def migrations_archive(self) -> bytes:
+        """The content of a file from which ShippedMaterials reads the migrations."""
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+            pack_migrations,
+        )
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
+
+        return pack_migrations(folders_of(self._folders, self._collections)).content
+
+    @property
+    def _request(self) -> ReleaseRequest:
+        if self._asked is None:
+            raise NoRelease("no release is named: set the option release to a directory, an archive or a URL")
+        return self._asked
+
+    @cached_property
+    def _others(self) -> list[tuple[AvailableRelease, ControllerMaterials]]:
+        if self._catalog is None:
+            return []
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.catalog import read_catalog
+
+        others: list[tuple[AvailableRelease, ControllerMaterials]] = []
+        for one in read_catalog(self._catalog, self._request):
+            materials = ControllerMaterials(one.request, bundles=self._bundles)
+            options = {
+                "release": one.request.source,
+                "release_checksum": one.request.checksum,
+                "release_version": one.request.version,
+            }
+            others.append((AvailableRelease(one.version, one.upgrades_from, options, materials), materials))
+        return others
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
+
+        return fingerprint(self._request)
+
+    @cached_property
+    def _migrations(self) -> MigrationSet:
+        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
+            discover_migrations,
+        )
+
+        found = discover_migrations(self._folders, self._collections)
+        self._has_found(found)
+        return found

@@ -1,0 +1,120 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where on the controller a path that a user wrote may lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+class NoSuchPath(LifecycleError):
+    """A path that an option names is nowhere that its user could have meant."""
+
+
+class SearchPath:
+    """The folders that a relative path may start from, the likeliest first.
+
+    That is beside the playbook; beside the inventory, and where ``ansible-playbook`` was started, since the
+    folder of a playbook that is called by its collection's name is none of the user's.
+    """
+
+    def __init__(self, folders: Iterable[str | Path | None]) -> None:
+        # Made absolute, but not resolved: people recognise the path that they wrote.
+        self.folders: Sequence[Path] = tuple(
+            dict.fromkeys(Path(folder).absolute() for folder in folders if folder)
+        )
+
+    def candidates(self, path: str) -> list[Path]:
+        """All places where ``path`` may lie, in the order of looking; one alone if it is absolute."""
+        given = Path(path).expanduser()
+        return [given] if given.is_absolute() else [folder / given for folder in self.folders]
+
+    def find(self, path: str, option: str) -> str:
+        """The first place where ``path`` exists; what has a URL's scheme is left as it is.
+
+        Raises:
+            NoSuchPath: it is in none of them; the message lists where it was looked for.
+        """
+        if "://" in path:
+            return path
+        candidates = self.candidates(path)
+        for candidate in candidates:
+            if candidate.exists():
+                return str(candidate)
+        searched = ", ".join(str(candidate) for candidate in candidates)
+        raise NoSuchPath(f"{option}: there is no {path}; looked for {searched}")
+
+    def find_or_leave(self, path: str) -> str:
+        """The first place where ``path`` or ``files/path`` exists, or ``path`` as it is."""
+        given = self.candidates(path)
+        in_files = self.candidates(str(Path("files") / path))
+        candidates = [place for pair in zip(given, in_files, strict=True) for place in pair]
+        return next((str(place) for place in candidates if place.exists()), path)
+
+
+PATHS = ("release", "component_list")
+PATH_LISTS = ("values_files", "migration_paths")
+CONNECTION_PATHS = ("ca_cert", "client_cert", "client_key")
+
+
+def resolve_paths(
+    params: Mapping[str, Any],
+    places: SearchPath,
+    *,
+    decrypted: Callable[[str], str],
+    local_connection: bool,
+) -> dict[str, Any]:
+    """The options that name something on the controller, with paths that are right from anywhere.
+
+    Args:
+        params: validated options.
+        places: where to look.
+        decrypted: from the path of a file that may be encrypted by ansible-vault to one that isn't.
+        local_connection: whether the connection's files (kubeconfig, certificates) are on the controller
+            too. As in kubernetes.core they lie beside the playbook or in its ``files`` folder, and where
+            they aren't found they are left as they are, for the connection to tell.
+
+    Raises:
+        NoSuchPath: of a release, its values or migrations.
+    """
+    found: dict[str, Any] = {}
+    for option in PATHS:
+        if params.get(option):
+            found[option] = places.find(params[option], option)
+    for option in PATH_LISTS:
+        if params.get(option):
+            found[option] = [places.find(path, option) for path in params[option]]
+    if params.get("release_catalog"):
+        found["release_catalog"] = [_entry_found(entry, places) for entry in params["release_catalog"]]
+    if "values_files" in found:
+        found["values_files"] = [decrypted(path) for path in found["values_files"]]
+    if local_connection:
+        found.update(_connection_paths(params, places, decrypted))
+    return found
+
+
+def _entry_found(entry: Any, places: SearchPath) -> Any:
+    """An entry of a catalog with a path that is right from anywhere; what is none is left for its reader."""
+    if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
+        return {**entry, "release": places.find(entry["release"], "release_catalog")}
+    return places.find(entry, "release_catalog") if isinstance(entry, str) else entry
+
+
+def _connection_paths(
+    params: Mapping[str, Any], places: SearchPath, decrypted: Callable[[str], str]
+) -> dict[str, str]:
+    def find(path: str) -> str:
+        whole = places.find_or_leave(path)
+        return decrypted(whole) if Path(whole).is_file() else whole
+
+    found = {option: find(params[option]) for option in CONNECTION_PATHS if params.get(option)}
+    if isinstance(params.get("kubeconfig"), str):
+        parts = params["kubeconfig"].split(os.pathsep)
+        found["kubeconfig"] = os.pathsep.join(find(part) for part in parts if part)
+    return found

@@ -1,0 +1,106 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a signal does to one of Ansible's workers while it has work in flight: it only says to stop.
+
+Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them on the spot.
+On SIGINT it sends them SIGTERM as well, and then waits for them to end. Of what else ends it they learn
+nothing, such as SIGKILL, or the SIGHUP of a terminal that is closed.
+
+What a worker has to say goes through one queue, for which it takes a lock. A worker that ends on the spot in
+the middle of that leaves the lock taken, and Ansible's main process waits for it for ever.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LONGEST_MESSAGE = 2000
+"""Characters of a result that nobody may read any more: a pipe takes it without a reader."""
+SECONDS_TO_LEAVE = 10.0
+"""How long handing over the result may take, which can hang where Ansible's main process is gone."""
+
+_received: list[int] = []
+_while_handing_over: dict[signal.Signals, Any] = {}
+"""The handlers from before what is left to say is handed over; empty while work is done."""
+_ORPHANED = 0
+"""Stands for the signal that has ended Ansible's main process, which nobody passes on."""
+
+
+def is_stop_requested() -> bool:
+    """Whether this process was told to stop. It stays told: the next item of a loop does not begin."""
+    return bool(_received)
+
+
+def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
+    """Do work that signals don't end, but tell to stop; so does the end of Ansible's main process.
+
+    Args:
+        work: gets whether the process was told.
+
+    Returns:
+        The work's result, or a short one that has failed, as Ansible is about to end.
+    """
+    before = {number: signal.signal(number, _receive) for number in SIGNALS}
+    parent = os.getppid()
+
+    def told() -> bool:
+        if not _received and os.getppid() != parent:
+            _received.append(_ORPHANED)
+        return is_stop_requested()
+
+    try:
+        result = work(told)
+    finally:
+        if is_stop_requested():
+            _leave_soon()
+        else:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    return cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+
+
+def defer_signals() -> None:
+    """From here on this process says what is left to say: no signal ends it in the middle of that."""
+    if not _while_handing_over and multiprocessing.parent_process():
+        _while_handing_over.update({number: signal.signal(number, _receive_late) for number in SIGNALS})
+
+
+def restore_signals() -> None:
+    """The next item of a loop begins: signals mean again what they meant before."""
+    while _while_handing_over:
+        signal.signal(*_while_handing_over.popitem())
+
+
+def cancelled_result(message: str, result: Result | None = None) -> Result:
+    """The result of what was told to stop: short, as nobody may read it any more.
+
+    Args:
+        message: what to say where the work has nothing to say itself.
+        result: of the work, if it has begun.
+    """
+    done = result or {}
+    told = str(done.get("msg") or message)
+    return {"failed": True, "changed": bool(done.get("changed")), "msg": told[:LONGEST_MESSAGE]}
+
+
+def _receive(number: int, _frame: FrameType | None) -> None:
+    _received.append(number)
+
+
+def _receive_late(number: int, _frame: FrameType | None) -> None:
+    _received.append(number)
+    _leave_soon()
+
+
+def _leave_soon() -> None:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_LEAVE)

@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removing the temporary folder of an ansible-playbook that did not come to that: rendered Secrets lie in it.
+
+Ansible makes a folder for each of its main processes, and removes it at their exit; but not after SIGTERM or
+SIGKILL. That all processes which use it have ended is learned as in lifeline: the main process imports an
+action plugin before it forks the first worker for it, so all of them hold the pipe that is made here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+MARK = "kyma-leftovers"
+"""A file in the folder, where somebody waits to remove it."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals by which a process is asked to end."""
+
+
+class TemporaryFolderCleanup:
+    """The pipe of the process that makes it, and of all that is forked from it."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+
+    @property
+    def writer(self) -> int:
+        """The end that whoever uses the folder holds."""
+        return self._writer
+
+    def remove_after_exit(self, folder: Path) -> None:
+        """Fork a process that waits until all others have ended, and then removes a folder, if it is there.
+
+        Args:
+            folder: that nobody uses but this ansible-playbook. For each, one process will do.
+        """
+        try:
+            os.close(os.open(folder / MARK, os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return
+        if fork_detached_process():
+            self._wait_and_remove(folder)
+
+    def _wait_and_remove(self, folder: Path) -> NoReturn:
+        try:
+            wait_for_pipe_close(self._reader)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os._exit(0)
+
+
+def fork_detached_process() -> bool:
+    """Fork a process that what ends Ansible and its workers does not reach, from its first moment on.
+
+    What asks all processes of a machine to end asks Ansible's, too.
+
+    Returns:
+        Whether this is the new process.
+    """
+    # A worker that is asked to end asks its whole group, which the new process is of until it has left it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        is_new = not os.fork()
+        if is_new:
+            os.setsid()
+            for number in ENDING:
+                signal.signal(number, lambda _number, _frame: None)
+        return is_new
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def wait_for_pipe_close(reader: int, kept: Collection[int] = ()) -> None:
+    """Wait until no other process holds the other end of a pipe any more.
+
+    Args:
+        reader: the end to wait at.
+        kept: what else stays open of all that this process has got from the one that it was forked from.
+    """
+    _close_all_but({reader, *kept})
+    os.read(reader, 1)
+
+
+def _close_all_but(kept: Collection[int]) -> None:
+    """Hold nothing open that others wait for, such as the pipe by which Ansible knows that a worker lives.
+
+    The numbers stay taken, as objects of ours close them some day.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in [int(entry.name) for entry in Path("/dev/fd").iterdir()]:
+        if number not in {nothing, *kept}:
+            with suppress(OSError):
+                os.fstat(number)
+                os.dup2(nothing, number)
+
+
+TEMPORARY_FOLDER_CLEANUP = TemporaryFolderCleanup()

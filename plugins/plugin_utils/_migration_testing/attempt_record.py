@@ -1,0 +1,228 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One attempt at a migration, made by the engine that makes it in earnest, and watched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    Journal,
+    JournalEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import UndoReport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    TIMEOUT,
+    EngineSettings,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Component,
+    Context,
+    Migration,
+    Verdict,
+    needed,
+)
+
+from .recorded_cluster import Fault, RecordedCluster, Recording
+
+
+class Overslept(LifecycleError):
+    """A migration waits for something that does not happen."""
+
+
+@dataclass(frozen=True)
+class MigrationEnvironment:
+    """What a migration finds around it, apart from the cluster.
+
+    Attributes:
+        components: of the release, by name.
+        release, profile, variables: as in :class:`~..migration.Context`.
+        seconds: how long a step may take.
+        waits: whether sleeps take time; else they are skipped, and count against the migration's timeout.
+        on_sleep: called where a sleep is skipped.
+    """
+
+    components: Mapping[str, Component]
+    release: str
+    profile: str
+    variables: Mapping[str, Any]
+    seconds: float
+    waits: bool
+    on_sleep: Callable[[], None] = lambda: None
+
+
+@dataclass
+class AttemptRecord:
+    """What came of one attempt.
+
+    Attributes:
+        recording: what it asked of the cluster.
+        verdicts: what ``check`` said, each time it was asked.
+        error: what went wrong in ``check`` or ``run``, for people, or empty.
+        ran: whether ``run`` was begun.
+        in_time: whether each step ended by itself.
+    """
+
+    recording: Recording
+    verdicts: list[Verdict] = field(default_factory=list)
+    error: str = ""
+    ran: bool = False
+    in_time: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """What the first check said; empty where it said nothing."""
+        return self.verdicts[0].state if self.verdicts else ""
+
+    @property
+    def reason(self) -> str:
+        """Its first verdict with its evidence, for people."""
+        return f"{self.verdict} ({self.verdicts[0].evidence!r})" if self.verdicts else "nothing"
+
+
+def check_migration(
+    migration: type[Migration], cluster: Cluster, around: MigrationEnvironment
+) -> AttemptRecord:
+    """Only ask for the verdict."""
+    attempt = AttemptRecord(Recording())
+    [result] = engine.check_migrations([_watched(migration, attempt, around)], _setting(cluster, around))
+    if result.error:
+        _note_failure(attempt, result.error)
+    return attempt
+
+
+def attempt_migration(
+    migration: type[Migration],
+    cluster: Cluster,
+    around: MigrationEnvironment,
+    *,
+    fault: Fault | None = None,
+    fault_at: int = 0,
+    rehearsal: bool = False,
+    unasked: bool = False,
+    journal: Journal | None = None,
+) -> AttemptRecord:
+    """Check, run if it is needed, and check again.
+
+    Args:
+        migration: the class.
+        cluster: where.
+        around: what else it finds.
+        fault, fault_at: what happens to its call of that number, from 1.
+        rehearsal: whether the cluster keeps nothing.
+        unasked: run it whatever its check would say.
+        journal: where its writes are journaled.
+    """
+    attempt = AttemptRecord(Recording(fault, fault_at))
+    watched = _watched(migration, attempt, around, unasked=unasked)
+    [outcome] = engine.run_migrations(
+        [watched], replace(_setting(cluster, around), rehearsal=rehearsal, journal=journal)
+    )
+    attempt.in_time = outcome.state != TIMEOUT
+    if not attempt.in_time:
+        seconds = min(around.seconds, float(migration.timeout))
+        _note_failure(attempt, f"it did not end within {seconds:g} s, and was given up")
+    elif not (attempt.verdicts or unasked):
+        _note_failure(attempt, outcome.error)
+    return attempt
+
+
+def undo_migration(
+    migration: type[Migration],
+    cluster: Cluster,
+    around: MigrationEnvironment,
+    entries: Sequence[JournalEntry],
+) -> tuple[UndoReport, str]:
+    """Undo what a journal has, and then what the migration has to undo by itself.
+
+    Returns:
+        What came of the journal, and what was wrong with the migration's own ``undo``, or empty.
+    """
+    report = undo_writes(cluster, entries)
+    if not migration.has_own_undo():
+        return report, ""
+    [outcome] = engine.run_own_undo([migration], _setting(cluster, around))
+    return report, outcome.error
+
+
+def _setting(cluster: Cluster, around: MigrationEnvironment) -> EngineSettings:
+    end = time.monotonic() + around.seconds
+
+    def progress(subject: str, state: str, detail: str = "") -> None:
+        """Nobody listens."""
+
+    return EngineSettings(
+        cluster=cluster,
+        components=around.components,
+        release=around.release,
+        progress=progress,
+        profile=around.profile,
+        variables=around.variables,
+        remaining=lambda: max(0.0, end - time.monotonic()),
+    )
+
+
+def _note_failure(attempt: AttemptRecord, error: str) -> None:
+    attempt.error = attempt.error or error
+
+
+def _watched(
+    migration: type[Migration], attempt: AttemptRecord, around: MigrationEnvironment, *, unasked: bool = False
+) -> type[Migration]:
+    """The migration, with its cluster recorded, its sleeps skipped, and what it says noted."""
+
+    def check(self: Migration, ctx: Context) -> Verdict:
+        if unasked:
+            return needed("the test kit runs it unasked")
+        try:
+            verdict = migration.check(self, _context(ctx, attempt, around, float(migration.timeout)))
+        except BaseException as error:
+            _note_failure(attempt, f"its check failed: {describe_error(error, migration)}")
+            raise
+        if isinstance(verdict, Verdict):
+            attempt.verdicts.append(verdict)
+        return verdict
+
+    def run(self: Migration, ctx: Context) -> None:
+        attempt.ran = True
+        try:
+            migration.run(self, _context(ctx, attempt, around, float(migration.timeout)))
+        except BaseException as error:
+            _note_failure(attempt, f"its run failed: {describe_error(error, migration)}")
+            raise
+
+    body = {"check": check, "run": run, "__module__": migration.__module__, "__doc__": migration.__doc__}
+    return cast("type[Migration]", type(migration.__name__, (migration,), body))
+
+
+def _context(ctx: Context, attempt: AttemptRecord, around: MigrationEnvironment, timeout: float) -> Context:
+    recorded = replace(ctx, cluster=RecordedCluster(ctx.cluster, attempt.recording))
+    if around.waits:
+        return recorded
+    slept = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal slept
+        ctx.sleep(0.0)
+        attempt.recording.must_live()
+        slept += seconds
+        around.on_sleep()
+        if slept > timeout:
+            raise Overslept(
+                f"it slept for longer than its timeout of {timeout:g} s, waiting for something that nobody "
+                f"does in memory: let the test's `reactions` do what a controller does"
+            )
+
+    def remaining() -> float:
+        return max(0.0, timeout - slept) if ctx.remaining() > 0 else 0.0
+
+    return replace(recorded, sleep=sleep, remaining=remaining)

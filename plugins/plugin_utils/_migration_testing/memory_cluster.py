@@ -1,0 +1,455 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An API server in memory: good enough to test deployments and migrations on, without a cluster."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy, deepcopy
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Event,
+    ExecResult,
+    Object,
+    Page,
+    Ref,
+    Resource,
+    WriteTerms,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
+    already_exists,
+    copy_in_version,
+    not_found,
+    problem,
+    refuse_namespace,
+    refuse_precondition,
+    validated_ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write, timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    KindNotServed,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    CRD_KIND,
+    NAMESPACE_KIND,
+    Kind,
+    is_of_kind,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
+    field_matcher,
+    label_matcher,
+)
+
+from .memory_store import Store
+
+WRITES = frozenset({"apply", "create", "patch", "delete"})
+FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+
+class Request(NamedTuple):
+    """One call: its verb (a method's name), its object (without a name for lists and watches)."""
+
+    verb: str
+    ref: Ref
+    dry_run: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may have changed anything."""
+        return self.verb in WRITES and not self.dry_run
+
+
+Reaction = Callable[[Cluster, Event], None]
+"""What a controller does about a write: it gets a cluster whose calls are not recorded, and the event."""
+
+Exec: TypeAlias = "Callable[[str, str, Sequence[str], str | None], ExecResult]"
+"""Answers an exec: name, namespace, command, container."""
+
+
+@dataclass
+class _Fault:
+    matches: Callable[[Request], bool]
+    error: BaseException
+    before: bool
+    skip: int
+    times: int
+
+
+@dataclass
+class _Test:
+    """What a test has prepared, and what it can look at afterwards."""
+
+    version: str
+    requests: list[Request] = field(default_factory=list)
+    faults: list[_Fault] = field(default_factory=list)
+    reactions: list[Reaction] = field(default_factory=list)
+    reacting: bool = False
+    told: int = 0
+    logs: dict[tuple[str, str, str | None], str] = field(default_factory=dict)
+    exec: Exec = lambda _name, _namespace, _command, _container: ExecResult(b"", b"", 0)
+
+
+class MemoryCluster(Cluster):
+    """A Kubernetes API server in memory, with server-side apply, finalizers, garbage collection and watches.
+
+    It validates what deployments and migrations stumble over (immutable fields, claims, CRD schemas), fills
+    in no defaults of specs, and runs no controllers but the namespace's and the garbage collector's: tests
+    add their own by :meth:`on_write`. All handles of one cluster share everything but the field manager.
+    """
+
+    def __init__(self, *objects: Object, version: str = "v1.36.3") -> None:
+        self._store = Store()
+        self._test = _Test(version)
+        self._field_manager = FIELD_MANAGER
+        self._recorded = True
+        self._terms: WriteTerms | None = None
+        self.seed(*map(namespace_named, FIRST_NAMESPACES))
+        self.seed(*objects)
+
+    # What tests prepare and look at.
+
+    @property
+    def requests(self) -> list[Request]:
+        """Every call so far, in order; clear it to count from here on."""
+        return self._test.requests
+
+    def seed(self, *objects: Object, manager: str = FIELD_MANAGER) -> None:
+        """Put objects there as if ``manager`` had applied them long ago, with their namespaces.
+
+        They keep uid, generation, status, deletionTimestamp and managedFields if they bring them. A
+        PersistentVolumeClaim that brings no status is bound, with the capacity that it requests.
+        """
+        with self._store.changed:
+            for obj in sorted(objects, key=lambda o: not is_of_kind(ref_of(o), CRD_KIND)):
+                self._seed(obj, manager)
+
+    def on_write(self, reaction: Reaction) -> None:
+        """Call this after every write that changed something, until nobody changes anything more."""
+        with self._store.changed:
+            if not self._test.reactions:
+                self._test.told = len(self._store.history)
+            self._test.reactions.append(reaction)
+
+    def fail_at(
+        self, n: int, error: BaseException, *, before: bool = True, writes_only: bool = False
+    ) -> None:
+        """Raise an error at the ``n``-th call from now on (from 1), before or after its effect."""
+        self._test.faults.append(
+            _Fault(lambda request: request.writes or not writes_only, error, before, n - 1, times=1)
+        )
+
+    def fail_when(
+        self,
+        matches: Callable[[Request], bool],
+        error: BaseException,
+        *,
+        before: bool = True,
+        times: int = 1_000_000,
+    ) -> None:
+        """Raise an error at the calls that match, so many times, before or after their effect."""
+        self._test.faults.append(_Fault(matches, error, before, 0, times))
+
+    def set_log(self, name: str, namespace: str, text: str, container: str | None = None) -> None:
+        """Let the log of a pod's container be this."""
+        self._test.logs[namespace, name, container] = text
+
+    def on_exec(self, answer: Exec) -> None:
+        """Let commands in containers be answered by this."""
+        self._test.exec = answer
+
+    def forget_history(self) -> None:
+        """Compact: watches from an older resourceVersion than now raise Gone."""
+        with self._store.changed:
+            self._store.oldest = self._store.version
+
+    # The seam.
+
+    def with_field_manager(self, name: str) -> MemoryCluster:
+        other = copy(self)
+        other._field_manager = name
+        return other
+
+    def with_write_terms(self, terms: WriteTerms) -> MemoryCluster:
+        other = copy(self)
+        other._terms = terms.within(self._terms)
+        return other
+
+    def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
+        del seconds
+        ref = Ref("", "ServiceAccount", namespace, service_account)
+        meta = bound_to["metadata"]
+        with self._call("token", ref):
+            if self._store.find(ref) is None:
+                raise not_found("get a token of", self._served("v1", "ServiceAccount"), ref)
+            token = f"{namespace}/{meta['name']}/{meta['uid']}"
+            if not self._is_good(f"Bearer {token}"):
+                secret = Ref("", "Secret", namespace, meta["name"])
+                raise not_found("get a token of", self._served("v1", "Secret"), secret)
+            return token
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        found = self._store.kinds.get((api_version, kind))
+        return found.resource if found else None
+
+    def server_version(self) -> str:
+        return self._test.version
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        found = self._store.kinds.get((api_version, kind))
+        if found is None:
+            return None
+        ref = validated_ref(found, name, namespace)
+        with self._call("get", ref):
+            obj = self._store.find(ref)
+            return copy_in_version(obj, api_version) if obj else None
+
+    def list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+        metadata_only: bool = False,
+    ) -> Page:
+        found = self._store.kinds.get((api_version, kind))
+        if found is None:
+            return Page([], "")
+        has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
+        with self._call("list", found.ref("", namespace)):
+            items = [
+                copy_in_version(obj, api_version, metadata_only=metadata_only)
+                for obj in self._store.of_kind(found, namespace)
+                if has_labels(obj) and has_fields(obj)
+            ]
+            return Page(items, str(self._store.version))
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        kind = self._served(obj["apiVersion"], obj["kind"])
+        ref = validated_ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
+        with self._call("apply", ref, dry_run):
+            live = self._store.find(ref)
+            if live is None:
+                self._refuse_namespace("apply", kind, ref)
+            return self._keep(self._write(kind).applied(live, obj, force=force), dry_run)
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        kind = self._served(obj["apiVersion"], obj["kind"])
+        meta = obj["metadata"]
+        name = meta.get("name") or meta["generateName"] + uuid.uuid4().hex[:5]
+        ref = validated_ref(kind, name, meta.get("namespace"))
+        with self._call("create", ref, dry_run):
+            self._refuse_namespace("create", kind, ref)
+            if self._store.find(ref) is not None:
+                raise already_exists(kind, ref)
+            named = {**obj, "metadata": {**meta, "name": name}}
+            return self._keep(self._write(kind).created(named), dry_run)
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        found = self._served(api_version, kind)
+        ref = validated_ref(found, name, namespace)
+        with self._call("patch", ref, dry_run):
+            if subresource and not (subresource == "status" and found.has_status):
+                raise KindNotServed(api_version, f"{kind}/{subresource}")
+            live = self._store.find(ref)
+            if live is None:
+                raise not_found("patch", found, ref)
+            new = self._write(found).patched(copy_in_version(live, api_version), patch, subresource)
+            return self._keep(new, dry_run)
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> bool:
+        found = self._served(api_version, kind)
+        ref = validated_ref(found, name, namespace)
+        with self._call("delete", ref, dry_run):
+            obj = self._store.find(ref)
+            if obj is None:
+                return False
+            refuse_precondition(found, obj, uid, resource_version)
+            if not dry_run:
+                self._store.delete(ref, propagation)
+                self._react()
+            return True
+
+    def watch(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        seconds: float,
+        field_selector: str = "",
+    ) -> Iterator[Event]:
+        end = time.monotonic() + seconds
+        matches = field_matcher(field_selector)
+        seen = int(resource_version or 0)
+        with self._call("watch", Ref(api_version.rpartition("/")[0], kind, namespace or "", "")):
+            pass
+        while True:
+            with self._store.changed:
+                if seen < self._store.oldest:
+                    message = f"too old resource version: {seen} ({self._store.oldest})"
+                    ref = Ref(api_version.rpartition("/")[0], kind, namespace or "", "")
+                    raise problem("watch", ref, 410, "Expired", message)
+                news = [happened for happened in self._store.history if happened.version > seen]
+                if not news and not self._store.changed.wait(max(0.0, end - time.monotonic())):
+                    return
+            for version, ref, event in news:
+                seen = version
+                wanted = ref[:2] == (api_version.rpartition("/")[0], kind)
+                if wanted and (not namespace or ref.namespace == namespace) and matches(event.object):
+                    yield Event(event.type, copy_in_version(event.object, api_version))
+            if time.monotonic() >= end:
+                return
+
+    def logs(
+        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+    ) -> str:
+        with self._call("logs", Ref("", "Pod", namespace, name)):
+            self._pod("read the log of", name, namespace)
+            lines = self._test.logs.get((namespace, name, container), "").splitlines(keepends=True)
+            return "".join(lines if tail_lines is None else lines[max(0, len(lines) - tail_lines) :])
+
+    def exec(
+        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+    ) -> ExecResult:
+        with self._call("exec", Ref("", "Pod", namespace, name)):
+            self._pod("run a command in", name, namespace)
+            return self._test.exec(name, namespace, command, container)
+
+    @contextmanager
+    def _call(self, verb: str, ref: Ref, dry_run: bool = False) -> Iterator[None]:
+        """One call: alone at the store, recorded, and failing where a test wants it to."""
+        with self._store.changed:
+            late = None
+            if self._recorded:
+                request = Request(verb, ref, dry_run)
+                self._test.requests.append(request)
+                for fault in [fault for fault in self._test.faults if fault.matches(request)]:
+                    if fault.skip:
+                        fault.skip -= 1
+                        continue
+                    fault.times -= 1
+                    if not fault.times:
+                        self._test.faults.remove(fault)
+                    if fault.before:
+                        raise fault.error
+                    late = fault.error
+            if verb in WRITES and self._recorded:
+                self._authenticate(verb, ref)
+            yield
+            if late is not None:
+                raise late
+
+    def _authenticate(self, verb: str, ref: Ref) -> None:
+        """Refuse a token whose Secret is gone, unless there is a new one by then: at once, with no cache."""
+        if self._terms is None or self._terms.authorization is None:
+            return
+        header = self._terms.authorization("")
+        if not self._is_good(header) and not self._is_good(self._terms.authorization(header)):
+            raise problem(verb, ref, 401, "Unauthorized", "Unauthorized")
+
+    def _is_good(self, header: str) -> bool:
+        namespace, name, uid = header.removeprefix("Bearer ").split("/")
+        secret = self._store.find(Ref("", "Secret", namespace, name))
+        return secret is not None and secret["metadata"]["uid"] == uid
+
+    def _keep(self, new: Object, dry_run: bool) -> Object:
+        if dry_run:
+            return new
+        kept = deepcopy(self._store.put(new))
+        self._react()
+        return copy_in_version(kept, new["apiVersion"])
+
+    def _react(self) -> None:
+        """Let the reactions see what happened, also what they themselves make happen."""
+        if self._test.reacting or not self._test.reactions:
+            return
+        controller = self.with_field_manager("controller")
+        controller._recorded = False
+        self._test.reacting = True
+        try:
+            while self._test.told < len(self._store.history):
+                event = self._store.history[self._test.told].event
+                self._test.told += 1
+                for reaction in self._test.reactions:
+                    reaction(controller, deepcopy(event))
+        finally:
+            self._test.reacting = False
+
+    def _seed(self, obj: Object, manager: str) -> None:
+        kind = self._served(obj["apiVersion"], obj["kind"])
+        given = obj["metadata"]
+        ref = validated_ref(kind, given["name"], given.get("namespace"))
+        if ref.namespace and self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)) is None:
+            self._seed(namespace_named(ref.namespace), FIELD_MANAGER)
+        write = Write(kind, manager, timestamp(), self._store.find)
+        bare = {**obj, "metadata": {k: v for k, v in given.items() if k not in ("uid", "resourceVersion")}}
+        try:
+            new = write.applied(None, bare, force=True)
+        except Untypeable:
+            new = write.created(bare)
+        for name in ("uid", "generation", "creationTimestamp", "deletionTimestamp", "managedFields"):
+            if name in given:
+                new["metadata"][name] = deepcopy(given[name])
+        if "status" in obj:
+            new["status"] = deepcopy(obj["status"])
+        elif kind.resource.kind == "PersistentVolumeClaim":
+            spec = new.get("spec") or {}
+            capacity = deepcopy((spec.get("resources") or {}).get("requests") or {})
+            new["status"] = {"phase": "Bound", "capacity": capacity}
+        self._store.put(new)
+
+    def _write(self, kind: Kind) -> Write:
+        return Write(kind, self._field_manager, timestamp(), self._store.find)
+
+    def _served(self, api_version: str, kind: str) -> Kind:
+        found = self._store.kinds.get((api_version, kind))
+        if found is None:
+            raise KindNotServed(api_version, kind)
+        return found
+
+    def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
+        refuse_namespace(verb, kind, ref, self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)))
+
+    def _pod(self, action: str, name: str, namespace: str) -> None:
+        ref = Ref("", "Pod", namespace, name)
+        if self._store.find(ref) is None:
+            raise problem(action, ref, 404, "NotFound", f'pods "{name}" not found')
+
+
+def namespace_named(name: str) -> Object:
+    """A bare Namespace."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

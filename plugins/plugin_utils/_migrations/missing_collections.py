@@ -1,0 +1,50 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why a collection that the user lists has no migrations to offer: for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+
+OPTION = "migration_collections"
+
+
+def missing_reason(name: str, places: Callable[[str], list[str]]) -> str:
+    """What is wrong with an entry of ``migration_collections``, and what to do, in a sentence.
+
+    Args:
+        name: the entry.
+        places: where a package lies, by its name; nowhere, if there is none.
+    """
+    if not re.fullmatch(r"[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*", name):
+        return f"{OPTION} lists {name!r}, which is no collection's name: it must be namespace.name"
+    found = places(f"ansible_collections.{name}")
+    if found:
+        return (
+            f"{OPTION} lists {name}, and there are no migrations in its folder"
+            f" {found[0]}/plugins/module_utils/kyma_migrations: don't list it, or install a version that has"
+            " some"
+        )
+    roots = places("ansible_collections")
+    near = get_close_matches(name, sorted(_installed(roots)))
+    what_to_do = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"install it: ansible-galaxy collection install {name}"
+    )
+    return (
+        f"{OPTION} lists {name}, which is not installed in {', '.join(roots) or 'any folder'}: {what_to_do}"
+    )
+
+
+def _installed(roots: list[str]) -> set[str]:
+    return {
+        f"{path.parent.name}.{path.name}"
+        for root in roots
+        for path in Path(root).glob("*/*")
+        if path.is_dir() and "." not in path.parent.name
+    }

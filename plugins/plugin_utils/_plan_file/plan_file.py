@@ -1,0 +1,215 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan as a file on the controller: to be looked at and approved, and carried out later."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+
+KIND = "Plan"
+HOP = ("release", "release_checksum", "release_version", "hops", "release_catalog")
+"""Options that say which way to go; a later hop of it has its own."""
+RUN_OPTIONS = (
+    "component_list",
+    "values_files",
+    "helm_binary",
+    "replace_immutable",
+    "force_conflicts",
+    "interactive_managers",
+    "strict_drift",
+    "takeover",
+    "prune_allow",
+    "migration_paths",
+    "migration_collections",
+    "skip_migrations",
+)
+"""Options that the tasks of a run need, too."""
+PLAN_OPTIONS = (
+    *HOP,
+    "profile",
+    "components",
+    "abandon",
+    "prune",
+    "strict",
+    "component_roles",
+    "migration_roles",
+    *RUN_OPTIONS,
+)
+"""Options that a plan keeps, so that they need not be given again; none of them holds a secret."""
+NAMED = ("component_list", "values_files")
+"""Options of which a plan knows the names of the files."""
+SECRET_OPTIONS = ("overrides", "migration_variables")
+"""Options that have to be given again, as they may hold secrets."""
+
+
+class BadPlan(LifecycleError):
+    """A file can't be carried out as a plan."""
+
+
+def write_plan(
+    path: Path, asked: Mapping[str, Any], result: Mapping[str, Any], names: Mapping[str, Any] | None = None
+) -> str:
+    """Keep a plan; its digest is the answer, and nobody else may read the file.
+
+    Args:
+        path: of the file.
+        asked: the options that are kept, as :func:`given_options` has them.
+        names: what is known by its name alone, as :func:`names_of` has it.
+        result: what the task ``plan`` answered with, ``saw`` included.
+
+    Raises:
+        BadPlan: the file can't be written.
+    """
+    kept: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "asked": dict(asked),
+        "names": dict(names or {}),
+        "summary": list(result["summary"]),
+        "plan": {key: value for key, value in result["plan"].items() if key != "noted"},
+        "saw": result["saw"],
+    }
+    digest = plan_file_digest(kept)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({**kept, "digest": digest}, file, indent=2)
+            file.write("\n")
+        unfinished.replace(path)
+    except OSError as error:
+        raise BadPlan(
+            f"plan_out (kyma_plan_out): the plan can't be written to {path}: {error.strerror}"
+        ) from error
+    return digest
+
+
+def given_options(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Those options that a plan keeps and that say anything.
+
+    Args:
+        params: validated options.
+        spec: of them, with their defaults.
+    """
+    found = {name: params.get(name) for name in PLAN_OPTIONS}
+    return {
+        name: value for name, value in found.items() if value not in (None, "", spec[name].get("default"))
+    }
+
+
+def options_from_plan(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
+    """The options of a plan that was kept which count, as nothing else was given.
+
+    Args:
+        kept: the plan.
+        given: the options that were given with it, as :func:`given_options` has them.
+        hop: which one is its turn; 1 is the first.
+    """
+    own = HOP if hop > 1 else ()
+    return {name: value for name, value in kept["asked"].items() if name not in (*own, *given)}
+
+
+def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
+    """Where a hop leads to; 1 is the first.
+
+    Raises:
+        BadPlan: the plan has no such hop.
+    """
+    versions = [kept["plan"]["version"], *(one["version"] for one in kept["plan"]["later"])]
+    if not 1 <= hop <= len(versions):
+        raise BadPlan(
+            f"plan_hop: the plan that was kept has no hop {hop}, as it leads to {', '.join(versions)}"
+        )
+    return str(versions[hop - 1])
+
+
+def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The names in what may hold secrets, without any value.
+
+    Args:
+        written: the options as the user wrote them.
+    """
+    names = {
+        "component_list": [Path(file).name for file in [written.get("component_list")] if file],
+        "values_files": [Path(file).name for file in written.get("values_files") or ()],
+        "overrides": [text.partition("=")[0] for text in written.get("overrides") or ()],
+        "migration_variables": list(written.get("migration_variables") or ()),
+    }
+    return {option: sorted(found) for option, found in names.items() if found}
+
+
+def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What a plan was made with and is missing now, or the other way round, each in a sentence.
+
+    Args:
+        before: what the plan knows by name, see :func:`names_of`.
+        now: the same of what is given with it; files need not be.
+    """
+    told = []
+    for option in (*(name for name in NAMED if now.get(name)), *SECRET_OPTIONS):
+        then, here = set(before.get(option) or ()), set(now.get(option) or ())
+        named = f"{option} (kyma_{option})"
+        if missing := ", ".join(sorted(then - here)):
+            told.append(f"{named}: the plan was made with {missing}: give that again")
+        if more := ", ".join(sorted(here - then)):
+            told.append(f"{named}: the plan was made without {more}: leave that out, or plan again")
+    return told
+
+
+def read_plan(path: Path, approved: str) -> dict[str, Any]:
+    """A plan that was kept.
+
+    Args:
+        path: of the file.
+        approved: the digest that a person has approved, or empty.
+
+    Raises:
+        BadPlan: it is no such file, it was edited, or another one was approved.
+    """
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadPlan(f"{path} can't be read as a plan: {error}") from error
+    kind = (kept.get("apiVersion"), kept.get("kind")) if isinstance(kept, dict) else None
+    if kind != (API_VERSION, KIND):
+        raise BadPlan(f"{path} is no {API_VERSION} {KIND}, which is what plan_out writes: plan again")
+    digest = plan_file_digest(kept)
+    if kept.get("digest") != digest:
+        raise BadPlan(f"{path} was changed since it was written, so it is not what was planned: plan again")
+    if approved and approved.removeprefix("sha256:") != digest.removeprefix("sha256:"):
+        raise BadPlan(
+            f"{path} has the digest {digest}, and {approved} was approved by plan_digest (kyma_plan_digest)"
+        )
+    return dict(kept)
+
+
+def plan_file_digest(kept: Mapping[str, Any]) -> str:
+    """sha256 over all that a file with a plan says."""
+    said = {key: value for key, value in kept.items() if key != "digest"}
+    return "sha256:" + hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def archive_code_digest(archive: bytes) -> str:
+    """sha256 over the code of packed migrations, wherever their folders lie."""
+    import io
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        # The first two parts of a name tell where it was found.
+        files = sorted(
+            (name.split("/", 2)[2], hashlib.sha256(packed.read(name)).hexdigest())
+            for name in packed.namelist()
+            if name.endswith(".py") and name.count("/") > 1
+        )
+    return hashlib.sha256(json.dumps(files).encode()).hexdigest()

@@ -1,0 +1,153 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``plan`` with a file: to keep what was planned, or to see whether what was kept still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
+    deviations,
+    differences_of_later_hop,
+    hashes_of,
+    input_differences,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, deployment_options
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import SearchPath, resolve_paths
+
+from .plan_file import (
+    RUN_OPTIONS,
+    BadPlan,
+    archive_code_digest,
+    given_options,
+    names_of,
+    option_mismatches,
+    options_from_plan,
+    read_plan,
+    version_of_hop,
+    write_plan,
+)
+
+Planned = Callable[[Arguments], Result]
+
+
+class PlanFileTask:
+    """One task that keeps a plan, or carries one out that was kept.
+
+    Args:
+        args: the task's options as the user wrote them.
+        action: its name.
+        places: where files are looked for.
+        decrypted: from the path of a file that may be encrypted by ansible-vault to one that isn't.
+        code: answers with the packed migrations, from the options that say where they lie.
+    """
+
+    def __init__(
+        self,
+        args: Mapping[str, Any],
+        action: str,
+        places: SearchPath,
+        *,
+        decrypted: Callable[[str], str],
+        code: Callable[[Mapping[str, Any]], bytes],
+    ) -> None:
+        self._args = args
+        self._action = action
+        self._places = places
+        self._decrypted = decrypted
+        self._code = code
+
+    def carry(self, arguments: Arguments, planned: Planned) -> Result:
+        """Plan, and keep that or hold it against what was kept.
+
+        Args:
+            arguments: of the task.
+            planned: makes the plan.
+
+        Raises:
+            BadPlan: the file is no plan, can't be written, or what it holds no longer holds.
+            NoSuchPath: a file that the plan was made with is gone.
+        """
+        if arguments.params["plan"]:
+            return self._carry_out(arguments, planned)
+        result = planned(arguments)
+        return self._keep(result, arguments.params) if "saw" in result else result
+
+    def _keep(self, result: Result, params: Mapping[str, Any]) -> Result:
+        saw = self._saw(result, params)
+        path = Path(params["plan_out"]).expanduser().absolute()
+        # By paths that are right from anywhere; of what is encrypted, that of the encrypted file.
+        found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
+        asked = given_options({**self._written, **found}, DEFINITION.argument_spec)
+        digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
+        told = [*_provisional(result["plan"]), f"kept in {path}", f"digest  {digest}"]
+        return _answer(result, digest, told)
+
+    def _carry_out(self, arguments: Arguments, planned: Planned) -> Result:
+        hop = arguments.params["plan_hop"]
+        file = Path(self._places.find(arguments.params["plan"], "plan"))
+        kept = read_plan(file, arguments.params["plan_digest"] or "")
+        version = version_of_hop(kept, hop)
+        asked = options_from_plan(kept, given_options(arguments.params, DEFINITION.argument_spec), hop)
+        found = resolve_paths(asked, self._places, decrypted=self._decrypted, local_connection=False)
+        arguments = arguments.with_paths({**arguments.paths, **asked, **found})
+        # Before it is planned: what is missing would only show as what comes of that.
+        self._refuse_other_options(kept, arguments.params)
+        result = planned(arguments)
+        if "saw" not in result:
+            return result
+        saw = self._saw(result, arguments.params)
+        if hop > 1:
+            _refuse(differences_of_later_hop(kept["saw"], saw, version))
+            told = [f"not as foretold  {one}" for one in deviations(kept["saw"], result["plan"])]
+        else:
+            _refuse(input_differences(kept["saw"], saw))
+            told = _provisional(result["plan"])
+        options = {name: value for name, value in asked.items() if name in RUN_OPTIONS}
+        return _answer({**result, "plan": {**result["plan"], "options": options}}, kept["digest"], told)
+
+    def _refuse_other_options(self, kept: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+        found = option_mismatches(kept["names"], names_of(self._written))
+        if not found:
+            found = input_differences(
+                {"options": kept["saw"]["options"]}, {"options": hashes_of(deployment_options(params))}
+            )
+        _refuse(found)
+
+    def _saw(self, result: Result, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {**result["saw"], "migration code": archive_code_digest(self._code(params))}
+
+    @cached_property
+    def _written(self) -> dict[str, Any]:
+        """The options as the user wrote them: files that are encrypted lie elsewhere by now."""
+        return validate(DEFINITION, self._args, self._action).params
+
+
+def _answer(result: Result, digest: str, told: Sequence[str]) -> Result:
+    answer = {name: value for name, value in result.items() if name != "saw"}
+    return {**answer, "plan_digest": digest, "summary": [*result["summary"], *told]}
+
+
+def _provisional(plan: Mapping[str, Any]) -> list[str]:
+    return [_LATER.format(one["version"]) for one in plan["later"]]
+
+
+_LATER = (
+    "the hop to {} is kept with its release, values, options and migrations;"
+    " what it changes is planned anew when it is its turn"
+)
+
+
+def _refuse(found: Sequence[str]) -> None:
+    if found:
+        listed = "".join(f"\n- {one}" for one in found)
+        raise BadPlan(
+            f"the plan that was kept no longer holds, so nothing of it was written now;"
+            f" plan again, or mend this:{listed}"
+        )

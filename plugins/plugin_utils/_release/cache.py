@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rendered releases, kept for one run of ansible-playbook: the plan renders, the phases after it read."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+
+SILENT_SECONDS = 3.0
+"""How long to wait for somebody else without a word."""
+LOOK_SECONDS = 0.05
+
+
+class ReleaseCache:
+    """Bundles in a folder that ansible-playbook removes at its end, each named by the release's fingerprint.
+
+    The workers of several hosts share it. Of those that want the same release at the same time one renders,
+    and the others wait for it.
+
+    Args:
+        folder: where the bundles are.
+        say: takes a sentence for people when a wait becomes long.
+        before_writing: gets the folder before a bundle is put there.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        say: Callable[[str], None],
+        before_writing: Callable[[Path], None] = lambda _folder: None,
+    ) -> None:
+        self._folder = Path(folder)
+        self._say = say
+        self._before_writing = before_writing
+
+    def path(self, fingerprint: str) -> Path:
+        """Where the bundle of the release with this fingerprint is; only its owner can read it."""
+        return self._folder / f"kyma-release-{fingerprint}.bundle"
+
+    def release(
+        self,
+        fingerprint: str,
+        enough: Callable[[Release], bool],
+        read: Callable[[Release | None], Release],
+    ) -> Release:
+        """The release with this fingerprint, of which more is read when that is wanted.
+
+        Args:
+            fingerprint: hexadecimal digits.
+            enough: whether what is there of it will do.
+            read: reads what is missing beside what is there. What it raises is handed on.
+        """
+        bundle = self.path(fingerprint)
+        there = _release_in(bundle)
+        if there is not None and enough(there):
+            return there
+        with self._locked(bundle.with_suffix(".lock")):
+            there = _release_in(bundle)
+            if there is None or not enough(there):
+                there = read(there)
+                self._write(bundle, there)
+        return there
+
+    def _write(self, bundle: Path, release: Release) -> None:
+        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import write_bundle_file
+
+        self._before_writing(self._folder)
+        unfinished = bundle.with_suffix(f".{os.getpid()}")
+        write_bundle_file(release, unfinished)
+        unfinished.replace(bundle)
+
+    @contextlib.contextmanager
+    def _locked(self, path: Path) -> Iterator[None]:
+        with path.open("w") as file:
+            if not self._locks_soon(file):
+                self._say(
+                    f"waiting for another host's task, which renders the same release (it holds {path})"
+                )
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _locks_soon(self, file: IO[str]) -> bool:
+        end = time.monotonic() + SILENT_SECONDS
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    return False
+                time.sleep(LOOK_SECONDS)
+            else:
+                return True
+
+
+def _release_in(bundle: Path) -> Release | None:
+    if not bundle.exists():
+        return None
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
+
+    return read_bundle_file(bundle)

@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the components of a release consist of, read and rendered as far as that is needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import ManifestCollection
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ComponentEntry,
+    Content,
+    Release,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from .helm import helm_version
+from .layout import Chart, ComponentSource, Layout
+from .problems import ProblemCollector
+from .rendering import Renderer, read_files
+from .source import Source
+from .source_hash import component_source_hash, files_source_hash
+from .values import UserValues
+
+
+class Contents:
+    """Reads and renders.
+
+    Args:
+        source: where the release lies.
+        layout: how it is laid out.
+        helm_binary: the helm binary.
+        findings: where all that is found out is added.
+        kept: sources of components that need not be read where they have not changed.
+        there: the same release with what was read of it before.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        layout: Layout,
+        helm_binary: str,
+        findings: ProblemCollector,
+        kept: Mapping[str, str],
+        there: Release | None,
+    ) -> None:
+        self._source = source
+        self._layout = layout
+        self._helm_binary = helm_binary
+        self._findings = findings
+        self._kept = kept
+        self._there = there
+
+    def crds(self) -> Content:
+        """The CRDs, read only if they have to be."""
+        if self._there is not None and self._there.crds.is_read:
+            return self._there.crds
+        source = files_source_hash(self._layout.crd_files())
+        unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
+        return unread if self._kept else self.read_crds(unread)
+
+    def read_crds(self, crds: Content) -> Content:
+        """The CRDs, read."""
+        if crds.is_read:
+            return crds
+        return self._taken(read_files(self._layout.crd_files(), self._source), crds)
+
+    def of_all(
+        self,
+        entries: Sequence[ComponentEntry],
+        found: Mapping[str, ComponentSource],
+        values: UserValues,
+        crds: Content,
+    ) -> tuple[dict[str, Content], Content]:
+        """Content by component, and the CRDs, which were read if a chart has to know what is served."""
+        contents = self._there_already(entries)
+        rest = [entry for entry in entries if entry.name not in contents]
+        unread = {
+            entry.name: content
+            for entry in rest
+            if (content := self._findings.attempt(partial(self._unread, entry, found, values, crds), None))
+        }
+        contents |= {
+            name: one for name, one in unread.items() if self._kept.get(name) == one.source_hash != ""
+        }
+        rest = [entry for entry in rest if entry.name in unread and entry.name not in contents]
+        served: Sequence[str] = ()
+        if any(isinstance(found[entry.name], Chart) for entry in rest):
+            crds = self.read_crds(crds)
+            served = served_by(crds.objects)
+        renderer = self._renderer(values, served)
+        readings = map_in_threads(
+            lambda entry: renderer.render(entry, found[entry.name]),
+            rest,
+            threads=2 * (os.cpu_count() or 1),
+        )
+        for entry, read in zip(rest, readings, strict=True):
+            contents[entry.name] = self._taken(read(), unread[entry.name])
+        return contents, crds
+
+    def of_one(self, entry: ComponentEntry, found: ComponentSource, values: UserValues) -> Content:
+        """The content of one component, whatever of it is known."""
+        unread = Content((), is_read=False)
+        served = served_by(self.read_crds(unread).objects) if isinstance(found, Chart) else ()
+        return self._taken(self._renderer(values, served).render(entry, found)(), unread)
+
+    def _renderer(self, values: UserValues, served: Sequence[str]) -> Renderer:
+        return Renderer(self._source, values, served, self._helm_binary)
+
+    def _there_already(self, entries: Sequence[ComponentEntry]) -> dict[str, Content]:
+        there = self._there.content if self._there is not None else {}
+        return {e.name: there[e.name] for e in entries if e.name in there and there[e.name].is_read}
+
+    def _unread(
+        self, entry: ComponentEntry, found: Mapping[str, ComponentSource], values: UserValues, crds: Content
+    ) -> Content:
+        source = component_source_hash(
+            entry,
+            found[entry.name],
+            values=values.for_component(entry.name),
+            crds=crds.source_hash,
+            helm_version=lambda: helm_version(self._helm_binary),
+        )
+        return Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
+
+    def _taken(self, collected: ManifestCollection, unread: Content) -> Content:
+        self._findings.problems += collected.problems
+        self._findings.warnings += collected.warnings
+        return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)
+
+
+def served_by(objects: Iterable[Object]) -> list[str]:
+    """What the CRDs among some objects will have served, as Helm's ``--api-versions`` takes it."""
+    return sorted(set(_served_by(objects)))
+
+
+def _served_by(objects: Iterable[Object]) -> Iterator[str]:
+    for crd in filter(is_crd, objects):
+        spec = crd.get("spec") or {}
+        for version in spec.get("versions") or ():
+            if version.get("served"):
+                yield f"{spec['group']}/{version['name']}"
+                yield f"{spec['group']}/{version['name']}/{spec['names']['kind']}"

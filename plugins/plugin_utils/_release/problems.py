@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is found out about a release while it is read: all that is wrong with it is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    Problem,
+    ReleaseError,
+)
+
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class ProblemCollector:
+    """What is wrong, and what people should know.
+
+    Attributes:
+        problems: with any, there is no release.
+        warnings: sentences.
+    """
+
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def attempt(self, step: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """Take a step; what is wrong with it becomes a problem, and the answer is ``otherwise``."""
+        try:
+            return step()
+        except ReleaseError as error:
+            self.problems += error.problems
+            return otherwise
+
+    def refuse(self) -> None:
+        """Raise ReleaseError where there are problems."""
+        if self.problems:
+            raise ReleaseError(self.problems)

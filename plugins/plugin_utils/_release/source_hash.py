@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a component is rendered from, in short, so that it is rendered again only where that has changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+
+from .fingerprint import RENDERING, Digest, content_of, digest_of, files_of
+from .layout import Chart, ComponentSource, Manifests
+
+_NAMESPACE = re.compile(rb"""kind["']?\s*:\s*(?:[&!]\S+\s+)*(?:["']?Namespace\b|\*|["']?\{\{)""")
+"""A kind that is Namespace, or may come to be by an alias or a template."""
+
+
+@dataclass(frozen=True)
+class SourceHash:
+    """What content is rendered from.
+
+    Attributes:
+        digest: sha256 over all of it, as hexadecimal digits; empty where it can't be told.
+        has_namespaces: whether there may be a Namespace in it.
+    """
+
+    digest: str
+    has_namespaces: bool
+
+
+def files_source_hash(files: Iterable[Path]) -> SourceHash:
+    """The source of manifests as they are.
+
+    Raises:
+        ReleaseError: one can't be read.
+    """
+    parts = _Parts()
+    for file in files:
+        parts.add_file(file.name, file)
+    return parts.source()
+
+
+def component_source_hash(
+    entry: ComponentEntry,
+    found: ComponentSource,
+    *,
+    values: Mapping[str, Any],
+    crds: str,
+    helm_version: Callable[[], str],
+) -> SourceHash:
+    """The source of a component; of a kustomization, whose bases may lie anywhere, it can't be told.
+
+    Args:
+        entry: what the component list says of it.
+        found: where its content lies.
+        values: the user's values for it.
+        crds: the source of the release's CRDs, as charts may ask what is served.
+        helm_version: asks the helm binary for its version.
+
+    Raises:
+        ReleaseError: a file can't be read, or a tool is missing.
+    """
+    if isinstance(found, Manifests):
+        return files_source_hash(found.files)
+    if not isinstance(found, Chart):
+        return SourceHash("", has_namespaces=True)
+    parts = _Parts()
+    for name, part in (
+        ("component", entry.name),
+        ("namespace", entry.namespace),
+        ("values", json.dumps(values, sort_keys=True)),
+        ("crds", crds),
+        ("helm", helm_version()),
+    ):
+        parts.add(name, part.encode())
+    for file in files_of(found.folder):
+        parts.add_file(file.relative_to(found.folder).as_posix(), file)
+    for file in found.values:
+        parts.add_file("profile", file)
+    return parts.source()
+
+
+class _Parts:
+    """Gathers what content is rendered from."""
+
+    def __init__(self) -> None:
+        self._digest = Digest()
+        self._digest.add("rendering", RENDERING)
+        self._has_namespaces = False
+
+    def add(self, name: str, part: bytes) -> None:
+        self._digest.add(name, part)
+        self._look_for_namespaces(part)
+
+    def add_file(self, name: str, file: Path) -> None:
+        self._digest.add(name, digest_of(file))
+        self._look_for_namespaces(content_of(file))
+
+    def _look_for_namespaces(self, part: bytes) -> None:
+        self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))
+
+    def source(self) -> SourceHash:
+        return SourceHash(self._digest.hex(), self._has_namespaces)

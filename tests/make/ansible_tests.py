@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which files of tests depend on ansible-core, so that an older ansible-core needs to run only those.
+
+A file depends on ansible-core if it imports `ansible`, or names a program such as `ansible-playbook`. So does
+a file that imports one that depends on it, and a test below a `conftest.py` that does. Imports count wherever
+they are, also within functions and as dotted names in strings. The answer is computed from the files each
+time. `make test-all` runs the other files without ansible-core: a test that needs it fails there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.cluster.paths import ROOT
+
+OURS = "ansible_collections.kyma.lifecycle."
+SOURCES = ("plugins", "tests")
+NOT_TESTED_WITH_IT = ("tests.make", "tests.benchmark")
+"""Our own tools name programs of ansible-core too, but tests of them run none."""
+PROGRAMS = frozenset({"ansible-playbook", "ansible-doc", "ansible-galaxy", "ansible-inventory"})
+
+
+def select(folders: Iterable[str], root: Path = ROOT) -> tuple[list[str], list[str]]:
+    """Return the files of tests in these folders that depend on ansible-core, and the others."""
+    graph = _Graph(root)
+    dependents: list[str] = []
+    others: list[str] = []
+    for folder in folders:
+        for path in sorted((root / folder).rglob("test_*.py")):
+            file = path.relative_to(root)
+            (dependents if graph.depends(file) else others).append(str(file))
+    return dependents, others
+
+
+class _Graph:
+    """The Python files of the project, and what each imports."""
+
+    def __init__(self, root: Path) -> None:
+        files = [path.relative_to(root) for top in SOURCES for path in sorted((root / top).rglob("*.py"))]
+        self._names = {_module(file): _names(root / file, file) for file in files}
+        self._files = {file: _module(file) for file in files}
+
+    def depends(self, test: Path) -> bool:
+        """Whether a file of tests depends on ansible-core."""
+        conftests = [folder / "conftest.py" for folder in test.parents]
+        starts = [self._files[file] for file in (test, *conftests) if file in self._files]
+        return any(_is_ansible(name) for module in self._closure(starts) for name in self._names[module])
+
+    def _closure(self, starts: Iterable[str]) -> Iterator[str]:
+        seen: set[str] = set()
+        waiting = list(starts)
+        while waiting:
+            module = waiting.pop()
+            if module in seen or module not in self._names or module.startswith(NOT_TESTED_WITH_IT):
+                continue
+            seen.add(module)
+            yield module
+            waiting += self._names[module]
+            waiting += _parents(module)
+
+
+def _is_ansible(name: str) -> bool:
+    return name.partition(".")[0] == "ansible" or name in PROGRAMS
+
+
+def _names(path: Path, file: Path) -> frozenset[str]:
+    """Return what a file imports, as modules and as members of modules, and the programs that it names."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(node, file)
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_name(node.value):
+            found.add(node.value)
+    return frozenset(name.removeprefix(OURS) for name in found)
+
+
+def _is_name(text: str) -> bool:
+    return text.startswith(OURS) or text in PROGRAMS
+
+
+def _base(node: ast.ImportFrom, file: Path) -> str:
+    """Return the module that names are imported from."""
+    if not node.level:
+        return node.module or ""
+    above = list(file.parts[: -node.level])
+    return ".".join([*above, *([node.module] if node.module else [])])
+
+
+def _module(file: Path) -> str:
+    parts = file.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _parents(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))]

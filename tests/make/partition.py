@@ -1,0 +1,84 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check that every test belongs to exactly one suite, so that `make test` runs it, and runs it once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.cluster.paths import BUILD, ROOT
+
+from . import setup
+from .command import CommandError, read
+from .environments import MAIN
+from .outcome import Outcome, failed, passed
+from .suites import SUITES, Suite
+
+COLLECTOR = "tests.support.collector"
+OF_EXAMPLES = "examples/"
+"""Tests of an example run in a pytest of their own, which tests/unit/examples starts."""
+FOLDER = BUILD / "reports"
+
+
+def check() -> Outcome:
+    """Collect the tests of each suite, and compare them with all files of tests that there are."""
+    setup.for_tests()
+    suites: dict[str, Sequence[str]] = {}
+    left_out: list[str] = []
+    for suite in SUITES:
+        selected, others = _collected(suite)
+        suites[suite.name] = selected
+        left_out += others
+    problems = find_problems(suites, left_out, _test_files())
+    print(*(f"{name}: {len(tests)} tests" for name, tests in suites.items()), *problems, sep="\n", flush=True)
+    return failed(f"{len(problems)} problems with suites: {problems[0]}") if problems else passed()
+
+
+def find_problems(
+    suites: Mapping[str, Sequence[str]], left_out: Sequence[str], files: Sequence[str]
+) -> list[str]:
+    """Return a line for each test that isn't in exactly one suite, and for each file that no suite has.
+
+    Args:
+        suites: the tests of each suite.
+        left_out: tests that the folders of a suite have, and its markers leave out.
+        files: all files of tests.
+    """
+    found = []
+    members = {name: frozenset(tests) for name, tests in suites.items()}
+    for test in sorted({*left_out, *(one for tests in members.values() for one in tests)}):
+        of = [name for name, tests in members.items() if test in tests]
+        if len(of) != 1:
+            found.append(f"{test} is in {' and in '.join(of) or 'no suite'}")
+    collected = {test.partition("::")[0] for tests in (left_out, *members.values()) for test in tests}
+    found += [f"{file}: no suite collects a test from it" for file in files if file not in collected]
+    return found
+
+
+def _collected(suite: Suite) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the tests that pytest selects for a suite, as `file::name`, and those that it leaves out."""
+    target = FOLDER / f"collected-{suite.name}.json"
+    target.unlink(missing_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    code, printed = read(
+        [MAIN.python, "-m", "pytest", "--collect-only", "-q", "-p", COLLECTOR, *suite.arguments],
+        env={**MAIN.variables, "KYMA_COLLECTED": str(target), "KYMA_FAULTS": "whole"},
+    )
+    if code or not target.exists():
+        raise CommandError(f"pytest can't collect the suite {suite.name}:\n{printed}")
+    found = json.loads(target.read_text(encoding="utf-8"))
+    return found["selected"], found["left_out"]
+
+
+def _test_files() -> Sequence[str]:
+    """Return all files of tests in the work tree."""
+    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+    if code:
+        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
+    names = [name for name in printed.split("\0") if name and (ROOT / name).is_file()]
+    return sorted(
+        name for name in set(names) if Path(name).match("test_*.py") and not name.startswith(OF_EXAMPLES)
+    )

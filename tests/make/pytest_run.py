@@ -1,0 +1,102 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run pytest, count what its tests came to, and leave no cluster behind."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.cluster import daemon
+from tests.cluster.console import say, timed
+from tests.cluster.paths import BUILD, ROOT
+from tests.cluster.state import State
+
+from .command import run
+from .environments import Environment
+from .outcome import IN_CI, Outcome, failed
+
+REPORTS = BUILD / "reports"
+PROCESSES = 2
+"""That share the tests of a suite; CI's machine has two cores."""
+STATES = ("*/processes/state.json", "*/*/processes/state.json")
+"""Where a cluster that a test has started is recorded, below pytest's folder for temporary files."""
+
+
+def run_pytest(
+    environment: Environment,
+    suite: str,
+    arguments: Sequence[str],
+    *,
+    variables: Mapping[str, str] | None = None,
+    side_by_side: bool = False,
+    minutes: float = 30,
+) -> Outcome:
+    """Run pytest in an environment.
+
+    Args:
+        environment: whose Python runs it.
+        suite: names its report and its folder for temporary files.
+        arguments: what selects the tests.
+        variables: for its environment.
+        side_by_side: whether two processes share the tests, file by file.
+        minutes: after which it is ended.
+    """
+    name = f"{environment.name}-{suite}"
+    report = REPORTS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    folder = temporary_folder(name)
+    words = ["-q", "-rs", f"--junit-xml={report}", f"--basetemp={folder}"]
+    if side_by_side:
+        words += ["-n", str(PROCESSES), "--dist", "loadfile"]
+    with timed(f"pytest in .build/{environment.name}"):
+        try:
+            code = run(
+                [environment.python, "-m", "pytest", *words, *arguments],
+                env={**environment.variables, **(variables or {})},
+                minutes=minutes,
+            )
+        finally:
+            stop_clusters(folder)
+    return counts(report, code)
+
+
+def temporary_folder(name: str) -> Path:
+    """Return the folder for temporary files of one suite of this checkout. Pytest empties it first."""
+    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    top = Path(tempfile.gettempdir()) / f"kyma-tests-{checkout}"
+    top.mkdir(mode=0o700, exist_ok=True)
+    return top / name
+
+
+def stop_clusters(folder: Path) -> None:
+    """Stop the clusters that tests have started below a folder, and were cut off before they stopped."""
+    for pattern in STATES:
+        for file in folder.glob(pattern):
+            state = State.read(file)
+            if any(one.alive() for one in state.daemons):
+                say(f"stopping the cluster that a test has left in {file.parents[1]}")
+                daemon.stop_all(state.daemons)
+
+
+def counts(report: Path, code: int) -> Outcome:
+    """Return what pytest's report and its exit code come to."""
+    if not report.exists():
+        return failed(f"pytest ended with exit code {code} before a test ran")
+    suites = ET.parse(report).getroot().iter("testsuite")
+    sums = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    for suite in suites:
+        for key in sums:
+            sums[key] += int(suite.get(key, "0"))
+    broken = sums["failures"] + sums["errors"]
+    good = sums["tests"] - broken - sums["skipped"]
+    if code and not broken:
+        return Outcome(good, 1, sums["skipped"], f"pytest ended with exit code {code}")
+    left_out = sums["skipped"]
+    if IN_CI and left_out:
+        return Outcome(good, broken + left_out, note=f"{left_out} tests were skipped, which CI may not")
+    return Outcome(good, broken, left_out, f"{left_out} tests skipped" if left_out else "")

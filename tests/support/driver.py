@@ -1,0 +1,400 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole deployment in memory: the tasks of the role ``kyma``, one after the other, as its YAML has them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
+    AvailableRelease,
+    Materials,
+    Result,
+    TaskDefinition,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ComponentEntry,
+    Content,
+    Release,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    Installation,
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
+    component,
+    component_info,
+    migration,
+    migration_info,
+    plan,
+    run,
+    run_info,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import (
+    memory_cluster as memory,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+Entries = Mapping[str, Sequence[Object] | tuple[ComponentEntry, Sequence[Object]]]
+
+
+def release(version: str, components: Entries, **more: Any) -> Release:
+    """A release of components, each ``name: objects`` in ``kyma-system`` or ``name: (entry, objects)``."""
+    entries, content = [], {}
+    for name, given in components.items():
+        entry, objects = given if isinstance(given, tuple) else (ComponentEntry(name, "kyma-system"), given)
+        entries.append(entry)
+        content[name] = content_of(objects)
+    made = Release(
+        version=version,
+        digest="",
+        profile=more.pop("profile", ""),
+        default_namespace="kyma-system",
+        components=tuple(sorted(entries, key=lambda entry: not entry.prerequisite)),
+        content=content,
+        crds=content_of(more.pop("crds", ())),
+        **more,
+    )
+    said = [made.version, made.profile, str(made.components), [c.objects for c in content.values()]]
+    return replace(made, digest=objects_digest([*made.crds.objects, {"said": json.dumps(said)}]))
+
+
+def content_of(objects: Sequence[Object]) -> Content:
+    """Content whose source says no more than the content itself."""
+    namespaces = any(obj["kind"] == "Namespace" for obj in objects)
+    return Content(tuple(objects), source_hash=objects_digest(objects), has_namespaces=namespaces)
+
+
+@dataclass
+class FakeMaterials(Materials):
+    """A release and migrations that are there already, and what was read of them."""
+
+    given: Release
+    classes: tuple[type[Migration], ...] = ()
+    problems: tuple[str, ...] = ()
+    unreadable: bool = False
+    read: list[str] = field(default_factory=list)
+    others: tuple[Release, ...] = ()
+    named: bool = True
+    code: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_release(self) -> bool:
+        return self.named
+
+    def available_releases(self) -> Sequence[AvailableRelease]:
+        return [
+            AvailableRelease(one.version, one.upgrades_from, {"release": one.version}, FakeMaterials(one))
+            for one in self.others
+        ]
+
+    def fingerprint(self) -> str:
+        return f"fingerprint of {self.given.digest}"
+
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
+        self.read.append("the release")
+        assert not self.unreadable, "the release was read"
+        skip = skip or {}
+        contents = self.given.content.items()
+        content = {n: self.unread(n, one) if skip.get(n) == one.source_hash else one for n, one in contents}
+        crds = self.unread("the CRDs", self.given.crds) if skip else self.given.crds
+        return replace(self.given, content=content, crds=crds)
+
+    def unread(self, name: str, content: Content) -> Content:
+        def read() -> Sequence[Object]:
+            self.read.append(name)
+            return content.objects
+
+        return replace(content, objects=LazyObjects(read), hooks=(), is_read=False)
+
+    def content(self, component: str) -> Sequence[Object]:
+        self.read.append(component)
+        return self.given.content[component].objects
+
+    def migrations(self) -> MigrationSet:
+        folder = "/somewhere/kyma_migrations"
+        files = {one.id(): f"{folder}/{one.__name__.lower()}.py" for one in self.classes}
+        return MigrationSet(self.classes, (folder,), self.problems, files, self.code)
+
+
+@dataclass
+class Deployer:
+    """Somebody with a playbook, a release and migrations, and all that their tasks answered and told.
+
+    Attributes:
+        options: of every task that takes them.
+        before: called with each task's name before it starts.
+    """
+
+    cluster: Cluster
+    materials: FakeMaterials
+    options: dict[str, Any] = field(default_factory=dict)
+    told: list[tuple[str, str, str]] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    cancelled: Callable[[], bool] = lambda: False
+    before: Callable[[str], None] = lambda _task: None
+
+    def task(self, definition: TaskDefinition, *, check_mode: bool = False, **params: Any) -> Result:
+        """One task of a playbook, with the defaults of the options that it does not give."""
+        name = definition.function.__name__
+        self.before(name)
+        spec = definition.argument_spec
+        given = {key: value for key, value in self.options.items() if key in spec}
+        unknown = set(params) - set(spec)
+        assert not unknown, f"{name} has no options {unknown}"
+        result = call_task_function(
+            definition,
+            {**{key: option.get("default") for key, option in spec.items()}, **given, **params},
+            materials=self.materials,
+            progress=lambda subject, state, detail="": self.told.append((subject, state, detail)),
+            cancelled=self.cancelled,
+            check_mode=check_mode,
+            diff=True,
+            connect=lambda _params, _on_warning: self.cluster,
+        )
+        json.dumps(result)
+        self.results.append(result)
+        return result
+
+    def plan(self, *, check_mode: bool = False) -> Result:
+        """The task ``plan``."""
+        return self.task(plan.DEFINITION, check_mode=check_mode)
+
+    def carry_out(self, planned: Result) -> Result:
+        """What ``roles/kyma/tasks/run.yml`` does with a plan; the result is that of its last task."""
+        what = planned["plan"]
+        begun = self.task(run.DEFINITION, state="started", plan=what)
+        if begun.get("failed"):
+            return begun
+        if begun["outdated"]:
+            return self.deploy()
+        name = begun["run"]
+        for stage in what["stages"]:
+            if stage["tasks"] == "migrate":
+                self.migrate(name, stage["phase"])
+            else:
+                state = {"main": "present", "prune": "pruned"}[stage["tasks"]]
+                self.task(component.DEFINITION, names=stage["components"], run=name, state=state)
+        return self.task(run.DEFINITION, state="finished", run=name)
+
+    def migrate(self, run_name: str, phase: str) -> Result:
+        """The global migrations of a run."""
+        return self.task(migration.DEFINITION, component="global", phase=phase, run=run_name)
+
+    def deploy(self) -> Result:
+        """The whole role: plan, and carry the plan out if it is needed, or remember what it has seen."""
+        planned = self.plan()
+        if planned.get("failed"):
+            return planned
+        if not planned["plan"]["needed"]:
+            if planned["plan"]["noted"]:
+                self.task(run.DEFINITION, state="noted", plan=planned["plan"])
+            return planned
+        return self.carry_out(planned)
+
+    def delete(self, *names: str, check_mode: bool = False, **params: Any) -> Result:
+        """What ``playbooks/delete_kyma.yml`` does, or to delete some components alone."""
+        wanted = list(names or ("*",))
+        return self.task(component.DEFINITION, check_mode=check_mode, state="absent", names=wanted, **params)
+
+    def run_info(self, **params: Any) -> Result:
+        return self.task(run_info.DEFINITION, **params)
+
+    def component_info(self, **params: Any) -> Result:
+        return self.task(component_info.DEFINITION, **params)
+
+    def migration_info(self, **params: Any) -> Result:
+        return self.task(migration_info.DEFINITION, **params)
+
+    def record(self) -> Object:
+        """The record of the newest run."""
+        found = self.cluster.get(API_VERSION, "Run", self.installation().last_run)
+        assert found is not None
+        return found
+
+    def installation(self) -> Installation:
+        return read_installation(self.cluster)
+
+    def states(self) -> dict[str, str]:
+        """How each component ended in the newest run."""
+        return {name: one["state"] for name, one in (self.record()["status"].get("components") or {}).items()}
+
+
+def deployer(
+    given: Release, *migrations: type[Migration], cluster: MemoryCluster | None = None, **options: Any
+) -> Deployer:
+    """Somebody with a cluster where everything becomes healthy at once."""
+    return Deployer(cluster or healthy_cluster(), FakeMaterials(given, migrations), options)
+
+
+def delete_slowly(cluster: MemoryCluster, seconds: float, *names: str) -> None:
+    """Let deletions of these objects take their time."""
+
+    def takes_its_time(request: Request) -> bool:
+        if request.writes and request.verb == "delete" and request.ref.name in names:
+            time.sleep(seconds)
+        return False
+
+    cluster.fail_when(takes_its_time, AssertionError("it only takes its time"))
+
+
+def healthy_cluster(*objects: Object) -> MemoryCluster:
+    """A cluster whose controllers make Deployments and Jobs healthy, but for images named ``broken``."""
+    cluster = MemoryCluster(*objects)
+    cluster.on_write(make_healthy)
+    return cluster
+
+
+def make_healthy(cluster: Cluster, event: Event) -> None:
+    """What the controllers of Deployments, Jobs and claims do about a write."""
+    obj = event.object
+    if event.type == "DELETED" or obj["kind"] not in ("Deployment", "Job", "PersistentVolumeClaim"):
+        return
+    meta = obj["metadata"]
+    if meta.get("deletionTimestamp"):
+        return
+    status = obj.get("status") or {}
+    if obj["kind"] == "PersistentVolumeClaim":
+        if status.get("phase") != "Bound":
+            bound = {"status": {"phase": "Bound"}}
+            cluster.patch("v1", obj["kind"], meta["name"], meta["namespace"], bound, subresource="status")
+        return
+    generation = meta["generation"]
+    image = obj["spec"]["template"]["spec"]["containers"][0]["image"]
+    if obj["kind"] == "Job":
+        if status.get("conditions"):
+            return
+        new: dict[str, Any] = {"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 1}
+    elif status.get("observedGeneration") == generation:
+        return
+    elif image == "broken":
+        progress = {
+            "type": "Progressing",
+            "status": "False",
+            "reason": "ProgressDeadlineExceeded",
+            "message": "has timed out progressing",
+        }
+        new = {"observedGeneration": generation, "replicas": 1, "conditions": [progress]}
+    else:
+        count = obj["spec"].get("replicas", 1)
+        new = {
+            "observedGeneration": generation,
+            "replicas": count,
+            "updatedReplicas": count,
+            "readyReplicas": count,
+            "availableReplicas": count,
+            "conditions": [
+                {"type": "Available", "status": "True"},
+                {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
+            ],
+        }
+    cluster.patch(
+        obj["apiVersion"],
+        obj["kind"],
+        meta["name"],
+        meta["namespace"],
+        {"status": new},
+        subresource="status",
+    )
+
+
+def config_map(name: str, **data: str) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def secret(name: str, **data: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": data}
+
+
+def deployment(name: str, image: str = "nginx:1", **spec: Any) -> Object:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "main", "image": image}]},
+            },
+            **spec,
+        },
+    }
+
+
+def job(name: str, image: str = "busybox:1") -> Object:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": image}]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {"template": {"spec": pod}},
+    }
+
+
+def crd(kind: str, group: str = "example.com") -> Object:
+    plural = kind.lower() + "s"
+    open_schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
+            "versions": [
+                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": open_schema}}
+            ],
+        },
+    }
+
+
+def custom(kind: str, name: str, group: str = "example.com", **spec: Any) -> Object:
+    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def slow_clock(patch: pytest.MonkeyPatch) -> None:
+    """Let every write happen in another second: the server notes in seconds when it made and changed what."""
+    seconds = count(1)
+    patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
+
+
+@contextmanager
+def only_reads(cluster: MemoryCluster) -> Iterator[list[Request]]:
+    """Everything in here may read and dry-run, and not write; the requests are handed out."""
+    start = len(cluster.requests)
+    seen: list[Request] = []
+    yield seen
+    seen += cluster.requests[start:]
+    writes = [request for request in seen if request.writes]
+    assert not writes, writes
+
+
+def contents(cluster: Cluster) -> dict[str, Any]:
+    """Data of every ConfigMap and Secret and the spec of all else that inventories name, by reference."""
+    found: dict[str, Any] = {}
+    for inventory in read_inventories(cluster).values():
+        for entry in inventory.entries:
+            obj = cluster.get(entry.api_version, entry.ref.kind, entry.ref.name, entry.ref.namespace)
+            found[str(entry.ref)] = obj and (obj.get("data") or obj.get("spec"))
+    return found

@@ -1,0 +1,18 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much is tried: what `make test` has time for, or all that `make test-all` has a night for."""
+
+from __future__ import annotations
+
+import os
+
+IS_FULL = os.environ.get("KYMA_TESTS") == "all"
+"""Whether everything is tried; tests/make/__main__.py says so for `make test-all`."""
+EXAMPLES = 100
+"""Of each property, at least, where everything is tried."""
+
+
+def examples(usually: int) -> int:
+    """Return how many examples of a property are tried."""
+    return max(usually, EXAMPLES) if IS_FULL else usually

@@ -1,0 +1,76 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan says that it changes, compared with what then has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
+
+KINDS = [
+    ("v1", "Namespace"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "PersistentVolumeClaim"),
+    ("apps/v1", "Deployment"),
+    ("batch/v1", "Job"),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+    *(("example.com/v1", kind) for kind in ("Gateway", "Widget", "Gadget")),
+]
+NAMED = "kubernetes.io/metadata.name"
+
+
+def manifests(cluster: Cluster) -> dict[str, Object]:
+    """Every manifest in the cluster but our own records and definitions, by how a diff heads it."""
+    found = [obj for kind in KINDS for obj in cluster.list(*kind).items]
+    return {str(ref_of(obj)): manifest_of(obj) for obj in found if "lifecycle" not in obj["metadata"]["name"]}
+
+
+def changed(before: Mapping[str, Object], after: Mapping[str, Object]) -> set[str]:
+    """What two states differ in."""
+    return {ref for ref in {*before, *after} if before.get(ref) != after.get(ref)}
+
+
+def shown(planned: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """What a plan's diff shows of each object, before and after."""
+    found: dict[str, tuple[str, str]] = {}
+    for one in planned["diff"]:
+        ref = one["after_header"].removesuffix(" (deleted)")
+        assert ref not in found, f"{ref} is shown twice"
+        found[ref] = one["before"], one["after"]
+    return found
+
+
+def assert_foretold(
+    planned: Mapping[str, Any], before: Mapping[str, Object], after: Mapping[str, Object]
+) -> None:
+    """A plan has shown just what then has changed, between these states and these values."""
+    told = shown(planned)
+    assert set(told) == changed(before, after)
+    for ref, (old, new) in told.items():
+        if not ref.startswith("Secret"):
+            assert (yaml.safe_load(old) if old else None) == before.get(ref), ref
+            if (yaml.safe_load(new) if new else None) != _without_defaults(after.get(ref), new):
+                print(new, after.get(ref), before.get(ref))
+            assert (yaml.safe_load(new) if new else None) == _without_defaults(after.get(ref), new), ref
+
+
+def _without_defaults(obj: Object | None, shown: str) -> Object | None:
+    """What is created is shown as the release wants it: without what the server fills in."""
+    return without_defaults(obj) if obj and obj["kind"] == "Namespace" and NAMED not in shown else obj
+
+
+def without_defaults(obj: Object) -> Object:
+    """A manifest without what the server fills in."""
+    meta = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "finalizers")}
+    labels = {key: value for key, value in (obj["metadata"].get("labels") or {}).items() if key != NAMED}
+    filled_in = {"Namespace": "spec", "Secret": "type"}.get(obj["kind"])
+    kept = {key: value for key, value in obj.items() if key != filled_in}
+    return {**kept, "metadata": {**meta, **({"labels": labels} if labels else {})}}

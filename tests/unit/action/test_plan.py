@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan tells of how its release was asked for, as only the controller knows, wherever it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct_carrier as direct
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
+
+from tests.support.driver import FakeMaterials, config_map, healthy_cluster, release
+
+NAME = "kyma.lifecycle.plan"
+ASKED = {
+    "release": "https://example.com/kyma-2.9.tar.gz",
+    "release_checksum": "sha256:1234",
+    "release_version": "2.9",
+    "profile": "production",
+}
+
+
+def planned(params: Mapping[str, Any]) -> Result:
+    return call_task_function(
+        DEFINITION,
+        params,
+        materials=FakeMaterials(release("2.9", {"logging": [config_map("one")]})),
+        progress=lambda *_told: None,
+        cancelled=lambda: False,
+        check_mode=False,
+        diff=False,
+        connect=lambda *_given: healthy_cluster(),
+    )
+
+
+class Here(ActionModule):
+    """Plans in Ansible's own process.
+
+    Attributes:
+        later: what Ansible gets of a module in the background, without asking the carrier again.
+    """
+
+    is_local = True
+
+    def __init__(self, async_seconds: int) -> None:
+        self._task = SimpleNamespace(args=dict(ASKED), action=NAME, async_val=async_seconds)
+        self.later: Result | None = None
+
+    def call(self, arguments: Arguments, *_more: Any, **_how: Any) -> Result:
+        return planned(arguments.params)
+
+    def _send_materials(self, *_given: Any) -> None:
+        """Send nothing: the module below has all that it needs."""
+
+    def _execute_module(
+        self, *_given: Any, module_args: Mapping[str, Any], wrap_async: bool, **_how: Any
+    ) -> Result:
+        arguments = validate(DEFINITION, module_args, NAME)
+        assert not arguments.problem
+        answer = planned(arguments.params)
+        if not wrap_async:
+            return answer
+        self.later = answer
+        return {"ansible_job_id": "j1"}
+
+
+class There(Here):
+    """Ships its module."""
+
+    is_local = False
+
+
+@pytest.mark.parametrize("carrier", [Here, There])
+@pytest.mark.parametrize("async_seconds", [0, 600])
+def test_a_plan_tells_how_its_release_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, carrier: type[Here], async_seconds: int
+) -> None:
+    monkeypatch.setattr(direct, "has_libraries", lambda: True)
+    carried = carrier(async_seconds)
+    answer = carried.carry(validate(DEFINITION, ASKED, NAME), {})
+    result = carried.later or answer
+    assert result["plan"]["hops"] == [ASKED]
+    assert result["plan"]["options"] == {}

@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which files of tests depend on ansible-core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.paths import ROOT
+from tests.make.ansible_tests import select
+
+PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
+Depends = Callable[[Mapping[str, str]], list[str]]
+
+
+@pytest.fixture
+def dependents(tmp_path: Path) -> Depends:
+    """Write files, and return which of the tests depend on ansible-core."""
+
+    def write(files: Mapping[str, str]) -> list[str]:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return select(["tests/unit"], tmp_path)[0]
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import ansible.release",
+        "from ansible.plugins.action import ActionBase",
+        "def test() -> None:\n    import ansible",
+        "RUN = ['ansible-playbook', 'book.yml']",
+        f"from {PLUGINS}.module_utils.runner import run",
+        f"from {PLUGINS}.module_utils import runner",
+        f"NAME = '{PLUGINS}.module_utils.runner'",
+        "from ..support import helper",
+        "from tests.support.helper import play",
+        f"from {PLUGINS}.module_utils.outer import all_of_it",
+    ],
+)
+def test_one_that_depends_on_it(dependents: Depends, text: str) -> None:
+    files = {
+        "tests/unit/test_it.py": text,
+        "tests/unit/test_other.py": f"from {PLUGINS}.module_utils.plain import walk",
+        "tests/support/helper.py": "PROGRAM = 'ansible-playbook'",
+        "plugins/module_utils/runner.py": "from ansible.module_utils.basic import AnsibleModule",
+        "plugins/module_utils/outer.py": "from .runner import run",
+        "plugins/module_utils/plain.py": "import os",
+    }
+    assert dependents(files) == ["tests/unit/test_it.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import os", "import ansible_runner", "'ansible.release'", "from tests.make.checks import lint"],
+)
+def test_one_that_does_not(dependents: Depends, text: str) -> None:
+    lint = {"tests/make/checks.py": "PROGRAM = 'ansible-playbook'"}
+    assert dependents({"tests/unit/test_it.py": text, **lint}) == []
+
+
+def test_a_conftest_counts_for_all_below_it(dependents: Depends) -> None:
+    files = {
+        "tests/unit/plays/conftest.py": "import ansible",
+        "tests/unit/plays/test_in.py": "",
+        "tests/unit/test_out.py": "",
+    }
+    assert dependents(files) == ["tests/unit/plays/test_in.py"]
+
+
+def test_some_of_ours_do_and_most_do_not() -> None:
+    depend, others = select(["tests/unit"])
+    assert 10 < len(depend) < len(others)
+    assert any("import_role" in (ROOT / file).read_text() for file in depend)

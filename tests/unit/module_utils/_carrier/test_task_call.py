@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import no_progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+    ShippedMaterials,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import (
+    OnWarning,
+    call_task_function,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+class Warned:
+    """Connects to nothing, and hears warnings meanwhile."""
+
+    def __init__(self, *warnings: tuple[str, str]) -> None:
+        self._warnings = warnings
+
+    def __call__(self, params: Mapping[str, Any], on_warning: OnWarning) -> Cluster:
+        for warning in self._warnings:
+            on_warning(*warning)
+        return cast(Cluster, params)
+
+
+def called(function: Any, connect: Warned | None = None) -> Result:
+    return call_task_function(
+        TaskDefinition(function, {}),
+        {"release": "x"},
+        materials=ShippedMaterials(None),
+        progress=no_progress,
+        cancelled=lambda: False,
+        check_mode=True,
+        diff=False,
+        connect=connect or Warned(),
+    )
+
+
+def test_the_function_gets_everything() -> None:
+    def function(task: Task) -> Result:
+        return {"params": task.params, "check": task.check_mode, "diff": task.diff}
+
+    assert called(function) == {"params": {"release": "x"}, "check": True, "diff": False}
+
+
+def test_a_deliberate_error_is_a_failed_result() -> None:
+    def function(_task: Task) -> Result:
+        raise LifecycleError("the volume can't grow")
+
+    assert called(function) == {"failed": True, "changed": False, "msg": "the volume can't grow"}
+
+
+def test_a_defect_is_not() -> None:
+    def function(_task: Task) -> Result:
+        raise KeyError("oops")
+
+    with pytest.raises(KeyError):
+        called(function)
+
+
+def test_warnings_of_the_server_are_told_once_each() -> None:
+    connect = Warned(
+        ("apply Pod a", "old"), ("apply Pod b", "old"), ("apply Pod b", "old"), ("get Pod c", "new")
+    )
+    result = called(lambda _request: {"warnings": ["ours"]}, connect)
+    assert result["warnings"] == [
+        "ours",
+        "the API server warns: old (apply Pod a and 1 more)",
+        "the API server warns: new (get Pod c)",
+    ]

@@ -1,0 +1,600 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The live form against a scripted API server."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    AlreadyExists,
+    ApiError,
+    ClusterError,
+    Conflict,
+    Forbidden,
+    Gone,
+    Inconvertible,
+    Invalid,
+    KindNotServed,
+    NotFound,
+    Unreachable,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import live_cluster as live
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
+    OnWarning,
+    Transport,
+)
+
+from tests.support.apiserver import CORE, ApiServer, Reply, Script, Seen, discovery_or, kind, serve, status
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
+
+
+@contextmanager
+def talking_to(
+    script: Script, on_warning: OnWarning | None = None, *, limit: float = 2.0
+) -> Iterator[tuple[LiveCluster, ApiServer]]:
+    """A live cluster on a scripted server that answers discovery by itself."""
+    with serve(discovery_or(script)) as server:
+        connection = Transport(
+            Login(server.url), on_warning=on_warning, retry=RetryPolicy(first_delay=0.001, limit=limit)
+        )
+        yield LiveCluster(connection), server
+
+
+def in_turn(*replies: Reply) -> Callable[[Seen], Reply]:
+    """A script that gives one answer after the other, and the last one for ever."""
+    rest = list(replies)
+    return lambda _request: rest.pop(0) if len(rest) > 1 else rest[0]
+
+
+def asked(server: ApiServer) -> list[Seen]:
+    """What the server was asked, without discovery."""
+    return [request for request in server.seen if request.path not in ("/api", "/apis")]
+
+
+def test_get() -> None:
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
+        assert asked(server)[0].path == "/api/v1/namespaces/n/configmaps/a"
+        assert cluster.requests == {"GET": 3}
+
+
+@pytest.mark.parametrize("body", [b"<html>Please log in</html>", b"[]", b"", b"[" * 100_000])
+def test_who_answers_without_being_an_api_server_is_told(body: bytes) -> None:
+    with (
+        talking_to(lambda _request: Reply(body)) as (cluster, _server),
+        pytest.raises(ClusterError, match="what has answered is no API server"),
+    ):
+        cluster.get("v1", "ConfigMap", "a", "n")
+
+
+# What an ingress, a proxy or another web server says of a path that it does not know.
+OF_A_GATEWAY = [
+    Reply(b"default backend - 404", 404),
+    Reply(b"<html>Not Found</html>", 404),
+    Reply({"error": "Not Found", "details": ["x"]}, 404),
+    Reply(b"", 404),
+    Reply(b"[" * 100_000, 404),
+]
+READS_AND_WRITES = [
+    lambda cluster: cluster.get("v1", "ConfigMap", "a", "n"),
+    lambda cluster: cluster.list("v1", "ConfigMap", "n"),
+    lambda cluster: cluster.apply(CONFIG_MAP),
+    lambda cluster: cluster.create(CONFIG_MAP),
+    lambda cluster: cluster.patch("v1", "ConfigMap", "a", "n", {"data": None}),
+    lambda cluster: cluster.delete("v1", "ConfigMap", "a", "n"),
+]
+
+
+@pytest.mark.parametrize("reply", OF_A_GATEWAY)
+def test_a_404_of_what_is_no_api_server_says_nothing_about_an_object(reply: Reply) -> None:
+    for work in READS_AND_WRITES:
+        with (
+            talking_to(lambda _request: reply, limit=0.05) as (cluster, _server),
+            pytest.raises(Unreachable, match="what has answered is no API server: HTTP 404"),
+        ):
+            work(cluster)
+
+
+def test_a_404_of_what_is_no_api_server_is_waited_out() -> None:
+    for work in READS_AND_WRITES[:2]:
+        with talking_to(in_turn(OF_A_GATEWAY[0], OF_A_GATEWAY[1], Reply(CONFIG_MAP))) as (cluster, server):
+            work(cluster)
+            assert len(asked(server)) == 3
+
+
+@pytest.mark.parametrize("reply", [Reply(b"404 page not found\n", 404), status(404)], ids=["text", "Status"])
+def test_where_not_even_discovery_is_found_nothing_is_known_of_an_object(reply: Reply) -> None:
+    is_there = True
+
+    def answer(request: Seen) -> Reply:
+        return Reply(CORE) if is_there and request.path in ("/api", "/apis") else reply
+
+    policy = RetryPolicy(first_delay=0.001, limit=0.05)
+    for work in READS_AND_WRITES:
+        is_there = True
+        with serve(answer) as server:
+            cluster = LiveCluster(Transport(Login(server.url), retry=policy))
+            cluster.resource("v1", "ConfigMap")
+            is_there = False
+            with pytest.raises(ClusterError, match="is no API server: HTTP 404") as told:
+                work(cluster)
+            assert not isinstance(told.value, (NotFound, KindNotServed))
+
+
+@pytest.mark.parametrize("body", [b"404 page not found\n", {"paths": ["/apis"]}, status(404).body])
+def test_a_path_that_an_api_server_does_not_know_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, body: object
+) -> None:
+    monkeypatch.setattr(live, "SERVING_SECONDS", 0.1)
+    with talking_to(lambda _request: Reply(body, 404)) as (cluster, _server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") is None
+        assert cluster.delete("v1", "ConfigMap", "a", "n") is False
+        with pytest.raises(KindNotServed):
+            cluster.apply(CONFIG_MAP)
+
+
+@pytest.mark.parametrize("details", [["x"], "x", {"causes": "x"}, {"causes": ["x", {"reason": 1}]}])
+def test_an_error_may_be_of_any_form(details: object) -> None:
+    answer = Reply({"reason": ["x"], "message": {}, "details": details}, 422)
+    with (
+        talking_to(lambda _request: answer) as (cluster, _server),
+        pytest.raises(Invalid, match="apply ConfigMap n/a: HTTP 422"),
+    ):
+        cluster.apply(CONFIG_MAP)
+
+
+def test_get_of_what_is_not_there_or_not_served_is_none() -> None:
+    missing = status(404, "NotFound", 'configmaps "a" not found', name="a", kind="configmaps")
+    with talking_to(lambda _request: missing) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") is None
+        assert cluster.get("example.org/v1", "Thing", "a", "n") is None
+        assert len(asked(server)) == 1
+
+
+def test_names_are_escaped_and_a_cluster_scoped_kind_takes_no_namespace() -> None:
+    with talking_to(lambda _request: Reply({})) as (cluster, server):
+        cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "system:a/b", "ignored")
+        assert asked(server)[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:a%2Fb"
+
+
+def test_a_namespaced_object_needs_its_namespace() -> None:
+    with talking_to(lambda _request: Reply({})) as (cluster, server):
+        with pytest.raises(ClusterError, match="lives in a namespace"):
+            cluster.get("v1", "ConfigMap", "a")
+        assert asked(server) == []
+
+
+def test_list_follows_pages_and_fills_in_what_lists_leave_out() -> None:
+    pages = in_turn(
+        Reply(
+            {"metadata": {"continue": "t", "resourceVersion": "7"}, "items": [{"metadata": {"name": "a"}}]}
+        ),
+        Reply({"metadata": {"resourceVersion": "7"}, "items": [{"metadata": {"name": "b"}}]}),
+    )
+    with talking_to(pages) as (cluster, server):
+        page = cluster.list("v1", "ConfigMap", label_selector="x=y")
+
+        assert page.resource_version == "7"
+        assert page.items == [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}} for name in "ab"
+        ]
+        first, second = asked(server)
+        assert first.path == "/api/v1/configmaps"
+        assert first.query == {"labelSelector": "x=y", "limit": "500"}
+        assert second.query["continue"] == "t"
+
+
+def test_list_starts_over_in_one_piece_when_the_continue_token_has_run_out() -> None:
+    def script(request: Seen) -> Reply:
+        if "continue" in request.query:
+            return status(410, "Expired", "the provided continue parameter is too old")
+        if "limit" in request.query:
+            return Reply({"metadata": {"continue": "t"}, "items": [{"metadata": {"name": "a"}}]})
+        return Reply({"metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "c"}}]})
+
+    with talking_to(script) as (cluster, _seen):
+        page = cluster.list("v1", "ConfigMap")
+
+    assert [item["metadata"]["name"] for item in page.items] == ["c"]
+    assert page.resource_version == "9"
+
+
+def test_list_of_metadata_alone() -> None:
+    item = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"name": "a"}}
+    with talking_to(lambda _request: Reply({"metadata": {}, "items": [item]})) as (cluster, server):
+        page = cluster.list("v1", "ConfigMap", metadata_only=True)
+
+        assert page.items == [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]
+        assert "as=PartialObjectMetadataList" in asked(server)[0].header("Accept")
+
+
+def test_apply_sends_utf8_under_its_field_manager() -> None:
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        obj = {**CONFIG_MAP, "data": {"x": "😀"}}
+        cluster.with_field_manager("other").apply(obj, force=True, dry_run=True)
+        cluster.apply(obj)
+
+        request, plain = asked(server)
+        assert plain.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Ignore"}
+        assert (request.method, request.header("Content-Type")) == ("PATCH", "application/apply-patch+yaml")
+        assert request.query == {
+            "fieldManager": "other",
+            "fieldValidation": "Ignore",
+            "force": "true",
+            "dryRun": "All",
+        }
+        assert "😀".encode() in request.body
+        assert json.loads(request.body) == obj
+        assert cluster.requests["PATCH"] == 2
+
+
+def test_create_patch_and_delete() -> None:
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        cluster.create(CONFIG_MAP)
+        cluster.patch("v1", "ConfigMap", "a", "n", {"data": None})
+        cluster.patch("v1", "ConfigMap", "a", "n", [{"op": "remove", "path": "/x"}], subresource="status")
+        assert cluster.delete(
+            "v1", "ConfigMap", "a", "n", uid="u", resource_version="3", propagation="Orphan"
+        )
+
+        create, merge, json_patch, delete = asked(server)
+        assert (create.method, create.path) == ("POST", "/api/v1/namespaces/n/configmaps")
+        assert create.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Warn"}
+        assert merge.header("Content-Type") == "application/merge-patch+json"
+        assert json_patch.header("Content-Type") == "application/json-patch+json"
+        assert json_patch.path == "/api/v1/namespaces/n/configmaps/a/status"
+        assert json.loads(delete.body) == {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": "Orphan",
+            "preconditions": {"uid": "u", "resourceVersion": "3"},
+        }
+
+
+def test_a_rehearsed_delete_says_so_in_its_body_and_to_audit_logs() -> None:
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        cluster.delete("v1", "ConfigMap", "a", "n", dry_run=True)
+        [delete] = asked(server)
+        assert json.loads(delete.body)["dryRun"] == ["All"]
+        assert delete.query == {"dryRun": "All"}
+
+
+def test_delete_of_what_is_not_there_is_false() -> None:
+    with talking_to(lambda _request: status(404, "NotFound", "gone", name="a")) as (cluster, _seen):
+        assert cluster.delete("v1", "ConfigMap", "a", "n") is False
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (status(409, "AlreadyExists", "is there"), AlreadyExists),
+        (status(409, "Conflict", "held"), Conflict),
+        (status(403, "Forbidden", "no"), Forbidden),
+        (status(404, "NotFound", 'namespaces "n" not found', name="n", kind="namespaces"), NotFound),
+        (status(500, "", "failed to create typed patch object (n/a; /v1, Kind=ConfigMap)"), Untypeable),
+        (status(500, "", "request to convert CR from an invalid group/version: e/v1"), Inconvertible),
+    ],
+)
+def test_answers_that_say_no(answer: Reply, error: type[Exception]) -> None:
+    with talking_to(lambda _request: answer) as (cluster, server):
+        with pytest.raises(error, match="apply ConfigMap n/a: "):
+            cluster.apply(CONFIG_MAP)
+        assert len(asked(server)) == 1
+
+
+def test_writes_of_unserved_kinds_say_so() -> None:
+    with talking_to(lambda _request: Reply({})) as (cluster, server):
+        with pytest.raises(KindNotServed, match=r"Thing in example\.org/v1"):
+            cluster.apply({"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "a"}})
+        assert asked(server) == []
+
+
+def test_a_path_that_is_not_served_yet_is_waited_for() -> None:
+    script = in_turn(Reply(b"404 page not found\n", 404), Reply(CONFIG_MAP))
+    with talking_to(script) as (cluster, server):
+        assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
+        assert len(asked(server)) == 2
+
+
+WIDGET = {"apiVersion": "g.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "n"}}
+WIDGETS: dict[bool, str] = {False: "/apis/g.io/v1/widgets", True: "/apis/g.io/v1/namespaces/n/widgets"}
+"""The path of Widgets in the namespace n, by whether they are namespaced."""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda cluster: cluster.get("g.io/v1", "Widget", "w", "n"),
+        lambda cluster: cluster.list("g.io/v1", "Widget", "n").items[0],
+        lambda cluster: cluster.apply(WIDGET),
+        lambda cluster: cluster.apply({**WIDGET, "metadata": {**WIDGET["metadata"], "resourceVersion": "1"}}),
+        lambda cluster: cluster.create(WIDGET),
+        lambda cluster: cluster.patch("g.io/v1", "Widget", "w", "n", {"spec": {}}),
+        lambda cluster: cluster.patch("g.io/v1", "Widget", "w", "n", [{"op": "remove", "path": "/spec"}]),
+    ],
+    ids=["get", "list", "apply", "apply to a version", "create", "merge patch", "JSON patch"],
+)
+@pytest.mark.parametrize("namespaced", [True, False])
+def test_a_definition_that_is_made_anew_with_another_scope_is_followed(
+    monkeypatch: pytest.MonkeyPatch, namespaced: bool, work: Callable[[LiveCluster], object]
+) -> None:
+    monkeypatch.setattr(live, "SERVING_SECONDS", 2.0)
+    scope = not namespaced
+
+    def script(request: Seen) -> Reply:
+        if request.path == "/api":
+            return Reply(CORE)
+        if request.path == "/apis":
+            versions = [{"version": "v1", "resources": [kind("widgets", "Widget", namespaced=scope)]}]
+            group = {"metadata": {"name": "g.io"}, "versions": versions}
+            return Reply({"kind": "APIGroupDiscoveryList", "items": [group]})
+        if request.path == WIDGETS[scope]:
+            return Reply(WIDGET if request.method == "POST" else {"items": [WIDGET], "metadata": {}})
+        if request.path == f"{WIDGETS[scope]}/w":
+            return Reply(WIDGET)
+        return Reply(b"404 page not found\n", 404)
+
+    with serve(script) as server:
+        cluster = LiveCluster(Transport(Login(server.url)))
+        assert work(cluster) == WIDGET
+        scope = namespaced
+        assert work(cluster) == WIDGET
+
+
+def test_warnings_are_handed_on() -> None:
+    heard: list[tuple[str, str]] = []
+    warning = ("Warning", '299 - "unknown field \\"spec.x\\"", 299 - "v1beta1 is deprecated"')
+    with talking_to(
+        lambda _r: Reply(CONFIG_MAP, headers=(warning,)),
+        lambda action, text: heard.append((action, text)),
+    ) as (cluster, _seen):
+        cluster.apply(CONFIG_MAP)
+
+    assert heard == [
+        ("apply ConfigMap n/a", 'unknown field "spec.x"'),
+        ("apply ConfigMap n/a", "v1beta1 is deprecated"),
+    ]
+
+
+@pytest.mark.parametrize("hiccup", [status(503), status(429), Reply(None)], ids=["503", "429", "hangs up"])
+def test_a_read_survives_a_hiccup(hiccup: Reply) -> None:
+    with talking_to(in_turn(hiccup, hiccup, Reply(CONFIG_MAP))) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
+        assert len(asked(server)) == 3
+
+
+def test_nobody_there() -> None:
+    with serve(lambda _request: Reply({})) as server:
+        url = server.url
+    policy = RetryPolicy(first_delay=0.001, absent_limit=0.1, limit=0.5)
+    login = Login(url, origin="context x of y")
+    tries = []
+    for patient in (False, True):
+        connection = Transport(login, retry=policy, patient=patient)
+        with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
+            LiveCluster(connection).server_version()
+        tries.append(connection.requests["GET"])
+    # Who knows that a server is there waits longer for it.
+    assert 1 < tries[0] < tries[1]
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_what_was_sent_once_may_have_been_done_though_it_is_refused_later(hangs_up: bool) -> None:
+    with serve(lambda _request: Reply({})) as nobody:
+        gone = Login(nobody.url)
+
+    def answer(_request: Seen) -> Reply:
+        connection.login = gone
+        return Reply(None)
+
+    with serve(answer) as server:
+        policy = RetryPolicy(first_delay=0.001, absent_limit=0.05, limit=0.05)
+        connection = Transport(Login(server.url) if hangs_up else gone, retry=policy)
+        with pytest.raises(Unreachable, match="Connection refused") as told:
+            connection.request("apply", "PATCH", "/x", body={}, repeatable=True)
+    assert told.value.sent is hangs_up
+
+
+def test_a_server_that_stays_away_is_waited_for_once() -> None:
+    with serve(lambda _request: Reply({})) as server:
+        url = server.url
+    policy = RetryPolicy(first_delay=0.001, longest_delay=0.01, limit=0.3)
+    connection = Transport(Login(url), retry=policy, patient=True)
+    seconds = []
+    for _time in range(3):
+        started = time.monotonic()
+        with pytest.raises(Unreachable):
+            connection.request("look", "GET", "/version")
+        seconds.append(time.monotonic() - started)
+    assert seconds[0] > 0.25
+    assert max(seconds[1:]) < 0.25
+
+
+@pytest.fixture
+def short_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(transport, "STARTING_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(transport, "STARTING_SECONDS", 0.3)
+
+
+@pytest.mark.usefixtures("short_start")
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_server_that_starts_does_not_know_yet_who_may_do_what(code: int) -> None:
+    with talking_to(in_turn(Reply(None), status(code), status(code), Reply(CONFIG_MAP))) as (cluster, server):
+        assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
+        assert len(asked(server)) == 4
+
+
+@pytest.mark.usefixtures("short_start")
+def test_a_server_that_has_started_is_believed_after_a_while() -> None:
+    with talking_to(in_turn(Reply(None), status(403))) as (cluster, server):
+        with pytest.raises(Forbidden):
+            cluster.apply(CONFIG_MAP)
+        asked_before = len(asked(server))
+        with pytest.raises(Forbidden):
+            cluster.apply(CONFIG_MAP)
+        assert len(asked(server)) == asked_before + 1
+
+
+def test_after_a_connection_that_broke_once_a_refusal_is_believed_at_once() -> None:
+    with talking_to(in_turn(Reply(None), status(403))) as (cluster, server):
+        with pytest.raises(Forbidden):
+            cluster.apply(CONFIG_MAP)
+        assert len(asked(server)) == 2
+
+
+@pytest.mark.usefixtures("short_start")
+def test_a_server_that_starts_does_not_know_yet_what_it_serves() -> None:
+    answer = in_turn(Reply(None), Reply({}))
+    with talking_to(answer) as (cluster, server):
+        cluster.get("v1", "ConfigMap", "a", "n")
+        server.seen.clear()
+        assert cluster.get("example.org/v1", "Thing", "a", "n") is None
+        # Discovery was asked again and again before that was believed.
+        assert len(server.seen) > 2
+
+
+def test_redirects_are_not_followed() -> None:
+    elsewhere = Reply({}, 302, (("Location", "http://192.0.2.1/"),))
+    with (
+        talking_to(lambda _request: elsewhere) as (cluster, _seen),
+        pytest.raises(ApiError, match="HTTP 302"),
+    ):
+        cluster.get("v1", "ConfigMap", "a", "n")
+
+
+def test_identity_is_sent_and_a_refused_token_renewed_once() -> None:
+    def script(request: Seen) -> Reply:
+        return Reply({}) if request.header("Authorization") == "Bearer new" else status(401)
+
+    renewed: list[str] = []
+
+    def authorization(refused: str) -> str:
+        renewed.append(refused)
+        return "Bearer new" if refused or "Bearer old" in renewed else "Bearer old"
+
+    with serve(script) as server:
+        login = Login(
+            server.url,
+            authorization=authorization,
+            impersonate_user="jane",
+            impersonate_groups=("a", "b"),
+        )
+        Transport(login).request("x", "GET", "/version")
+
+    assert len(server.seen) == 2
+    last = server.seen[-1]
+    assert last.header("Impersonate-User") == "jane"
+    assert [value for name, value in last.headers if name == "Impersonate-Group"] == ["a", "b"]
+
+
+def event(kind: str, version: str) -> dict[str, object]:
+    """One line of a watch."""
+    return {"type": kind, "object": {**CONFIG_MAP, "metadata": {"name": "a", "resourceVersion": version}}}
+
+
+def test_watch_hides_bookmarks_and_goes_on_from_where_it_was() -> None:
+    script = in_turn(
+        Reply([event("ADDED", "5"), event("BOOKMARK", "8")]),
+        Reply([event("MODIFIED", "9")]),
+        Reply([]),
+    )
+    with talking_to(script) as (cluster, server):
+        events = list(cluster.watch("v1", "ConfigMap", "n", resource_version="3", seconds=0.4))
+
+        assert [each.type for each in events] == ["ADDED", "MODIFIED"]
+        assert [request.query["resourceVersion"] for request in asked(server)][:3] == ["3", "8", "9"]
+        assert asked(server)[0].query["allowWatchBookmarks"] == "true"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(410, "Expired", "too old resource version"),
+        Reply([{"type": "ERROR", "object": {"code": 410, "reason": "Expired", "message": "too old"}}]),
+    ],
+    ids=["at once", "in the stream"],
+)
+def test_watch_says_when_the_past_is_gone(answer: Reply) -> None:
+    with talking_to(lambda _request: answer) as (cluster, _seen), pytest.raises(Gone, match="too old"):
+        list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=1))
+
+
+def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
+    silence = threading.Event()
+
+    def script(_request: Seen) -> Reply:
+        silence.wait(5)
+        return Reply(None)
+
+    with talking_to(script) as (cluster, _seen):
+        cluster.resource("v1", "ConfigMap")
+        started = time.monotonic()
+        try:
+            events = list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=0.2))
+        finally:
+            silence.set()
+
+    assert events == []
+    assert time.monotonic() - started < 0.6
+
+
+def test_logs() -> None:
+    with talking_to(lambda _request: Reply("one\ntwo ü\n".encode())) as (cluster, server):
+        assert cluster.logs("p", "n", container="c", tail_lines=2) == "one\ntwo ü\n"
+        assert asked(server)[0].path == "/api/v1/namespaces/n/pods/p/log"
+        assert asked(server)[0].query == {"container": "c", "tailLines": "2"}
+
+
+@pytest.mark.parametrize(
+    ("server", "here"),
+    [
+        ("https://127.0.0.1:6443", True),
+        ("http://localhost", True),
+        ("https://[::1]:6443", True),
+        ("https://api.example.org", False),
+        ("https://[fd00::1]:6443", False),
+    ],
+)
+def test_what_counts_as_this_machine(server: str, here: bool) -> None:
+    assert transport.is_loopback(server) is here
+
+
+def test_answers_from_afar_may_be_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "is_loopback", lambda _server: False)
+
+    def script(request: Seen) -> Reply:
+        assert request.header("Accept-Encoding") == "gzip"
+        return Reply(gzip.compress(json.dumps(CONFIG_MAP).encode()), headers=(("Content-Encoding", "gzip"),))
+
+    with talking_to(script) as (cluster, _seen):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
+
+
+def test_threads_share_one_pool() -> None:
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        threads = [
+            threading.Thread(target=lambda: [cluster.get("v1", "ConfigMap", "a", "n") for _i in range(5)])
+            for _i in range(16)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len(asked(server)) == 80
+        assert cluster.requests == {"GET": 82}

@@ -1,0 +1,86 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which release may follow which."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
+    is_older,
+    is_open,
+    is_same,
+    server_problem,
+    upgrade_problem,
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "wanted"),
+    [
+        ("", "", "2.9"),
+        ("2.9", "2.9", "2.9"),
+        ("2.9", "2.9", "2.10"),
+        ("2.9.1", "2.9.1", "2.9.4"),
+        ("2.9", "2.10", "2.10"),
+        ("2.9", "2.10", "2.10.0"),
+        ("2.9", "2.9.0", "2.9.1"),
+        ("2.10.0+b", "2.10.0+b", "2.10.0+a"),
+    ],
+)
+def test_these_may_follow(version: str, target: str, wanted: str) -> None:
+    assert upgrade_problem(version, target, wanted) == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "wanted", "told"),
+    [
+        ("2.9", "2.9", "2.11", "deploy 2.10 first"),
+        ("2.10", "2.10", "2.9", "downgrades"),
+        ("2.10", "2.10", "3.0", "one minor version"),
+        ("2.9", "2.10", "2.9", "deploy 2.10 again"),
+        ("", "2.9", "2.10", "deploy 2.9 again"),
+    ],
+)
+def test_these_may_not(version: str, target: str, wanted: str, told: str) -> None:
+    assert told in upgrade_problem(version, target, wanted)
+
+
+def test_a_release_may_say_what_it_follows() -> None:
+    assert upgrade_problem("2.9.3", "2.9.3", "2.11", ["2.9", "2.10"]) == ""
+    assert "may follow 2.10" in upgrade_problem("2.9", "2.9", "2.11", ["2.10"])
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [("2.10.0", "2.10.1"), ("2.10.0-rc1", "2.10.0"), ("2.10", "2.10.0"), ("2.10.0+b", "2.10.0+a")],
+)
+def test_what_a_release_says_it_follows_leaves_its_own_minor_as_it_is(version: str, wanted: str) -> None:
+    assert upgrade_problem(version, version, wanted, ["2.9"]) == ""
+
+
+def test_a_release_may_say_what_it_follows_of_its_own_minor() -> None:
+    assert upgrade_problem("2.10.2", "2.10.2", "2.10.4", ["2.9", "2.10.2"]) == ""
+    assert "may follow 2.9 or 2.10.2" in upgrade_problem("2.10.1", "2.10.1", "2.10.4", ["2.9", "2.10.2"])
+    assert upgrade_problem("2.9", "2.9", "2.10", ["2.9.0"]) == ""
+
+
+def test_versions_are_the_same_however_they_are_written() -> None:
+    assert is_same("2.9", "2.9.0")
+    assert is_same("2.9.0+a", "2.9.0+b")
+    assert not is_same("2.9.0-rc1", "2.9.0")
+    assert not is_same("2.9", "")
+    assert is_same("main", "main")
+    assert not is_open("2.9", "2.9.0")
+    assert is_open("", "2.9")
+    assert not is_older("2.9.0+a", "2.9.0+b")
+
+
+def test_a_release_may_say_which_servers_it_supports() -> None:
+    assert server_problem("v1.36.3", "") == ""
+    assert server_problem("v1.30.2-gke.1", ">=1.27,<1.31") == ""
+    assert server_problem("unknown", ">=1.27") == ""
+    assert (
+        server_problem("v1.36.3", "<1.31")
+        == "the release supports Kubernetes <1.31, and the cluster has v1.36.3"
+    )

@@ -1,0 +1,100 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In which order components go, and in which tasks."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
+    Stage,
+    longest_first,
+    needs_problems,
+    stages_of,
+    waves_of,
+    with_head_start,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+
+
+def entry(name: str, *needs: str, prerequisite: bool = False) -> ComponentEntry:
+    return ComponentEntry(name, "ns", prerequisite=prerequisite, needs=needs)
+
+
+def test_prerequisites_go_one_by_one_and_the_rest_by_needs() -> None:
+    entries = [
+        entry("base", prerequisite=True),
+        entry("mesh", prerequisite=True),
+        entry("ui", "api"),
+        entry("api", "db"),
+        entry("db"),
+        entry("logs"),
+    ]
+    assert waves_of(entries) == [("base",), ("mesh",), ("db", "logs"), ("api",), ("ui",)]
+
+
+def test_what_takes_no_part_is_there_already() -> None:
+    assert waves_of([entry("ui", "api")]) == [("ui",)]
+
+
+def workload(kind: str = "Deployment", **spec: object) -> dict[str, object]:
+    return {"kind": kind, "spec": spec}
+
+
+def test_what_takes_long_starts_first_then_what_is_large_and_the_rest_in_the_lists_order() -> None:
+    config: dict[str, object] = {"kind": "ConfigMap"}
+    objects: dict[str, list[dict[str, object]]] = {
+        "empty": [],
+        "plain": [config, {"kind": "Odd", "spec": "text"}],
+        "some": [workload(minReadySeconds=5), workload(minReadySeconds=1)],
+        "job": [workload("Job")],
+        "broken": [workload(minReadySeconds="10", replicas=None)],
+        "at-once": [workload("StatefulSet", replicas=9, podManagementPolicy="Parallel")],
+        "in-turn": [workload("StatefulSet", replicas=3)],
+        "many": [workload(replicas=50), config, config],
+        "most": [workload(minReadySeconds=30)],
+    }
+    assert longest_first(list(objects), objects) == [
+        *("most", "some", "in-turn", "job", "many"),
+        *("plain", "broken", "at-once", "empty"),
+    ]
+
+
+def test_only_what_has_to_be_ready_for_the_longest_time_gets_a_head_start() -> None:
+    objects = {
+        "quick": [workload("Job"), workload("StatefulSet", replicas=5)],
+        "some": [workload(minReadySeconds=5)],
+        "most": [workload(minReadySeconds=30)],
+        "as-much": [workload(), workload(minReadySeconds=30)],
+    }
+    assert with_head_start(list(objects), objects) == {"most", "as-much"}
+    assert with_head_start(["quick", "some"], objects) == {"some"}
+    assert with_head_start(["quick"], objects) == set()
+    assert with_head_start([], objects) == set()
+
+
+def test_more_than_thirty_components_are_all_placed() -> None:
+    entries = [entry(f"c{n}", *([f"c{n - 1}"] if n % 3 else [])) for n in range(35)]
+    assert sorted(name for wave in waves_of(entries) for name in wave) == sorted(e.name for e in entries)
+
+
+def test_a_missing_name_and_a_circle_are_told() -> None:
+    problems = needs_problems([entry("a", "b"), entry("b", "c"), entry("c", "a"), entry("d", "gone")])
+    assert "component d needs gone, which is not in the component list" in problems
+    assert any("a → b → c → a" in problem for problem in problems)
+
+
+def test_a_prerequisite_may_not_need_what_comes_later() -> None:
+    problems = needs_problems([entry("base", "app", prerequisite=True), entry("app")])
+    assert problems == ["prerequisite base needs app, which comes after it"]
+
+
+def test_neighbouring_waves_share_a_task_and_roles_have_their_own() -> None:
+    waves = [("base",), ("mesh",), ("certificates",), ("logging", "api"), ("ui",)]
+    roles = {"certificates": "kyma.lifecycle.kyma_certificates", "logging": "kyma.lifecycle.kyma_logging"}
+    assert stages_of(waves, roles) == [
+        Stage(("base", "mesh")),
+        Stage(("certificates",), "kyma.lifecycle.kyma_certificates"),
+        Stage(("api",)),
+        Stage(("logging",), "kyma.lifecycle.kyma_logging"),
+        Stage(("ui",)),
+    ]

@@ -1,0 +1,195 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan is bound to, and what is told when that has changed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
+    deviations,
+    differences_of_later_hop,
+    input_differences,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import Deployer, config_map, deployer, deployment, only_reads, release, secret
+
+CANARY = "canary-value"
+
+
+def objects(level: str = "info") -> list[Object]:
+    return [config_map("settings", level=level), deployment("loki"), secret("token", t=CANARY + level)]
+
+
+def somebody(version: str = "2.9", level: str = "info", **more: Any) -> Deployer:
+    return deployer(release(version, {"logging": objects(level)}), plan_out="plan.json", **more)
+
+
+def deployed() -> Deployer:
+    someone = somebody()
+    assert someone.deploy()["state"] == "succeeded"
+    return someone
+
+
+def saw(someone: Deployer) -> dict[str, Any]:
+    assert isinstance(someone.cluster, MemoryCluster)
+    with only_reads(someone.cluster):
+        return dict(someone.plan()["saw"])
+
+
+def edit(someone: Deployer, kind: str, name: str, patch: dict[str, Any]) -> None:
+    someone.cluster.with_field_manager("kubectl-edit").patch("v1", kind, name, "kyma-system", patch)
+
+
+def upgrade(someone: Deployer, **more: Any) -> Deployer:
+    return somebody("2.10", "debug", cluster=someone.cluster, **more)
+
+
+def test_nothing_changed_is_nothing_to_tell() -> None:
+    someone = deployed()
+    assert input_differences(saw(someone), saw(someone)) == []
+    assert input_differences(saw(upgrade(someone)), saw(upgrade(someone))) == []
+    nobody_yet = somebody()
+    assert input_differences(saw(nobody_yet), saw(nobody_yet)) == []
+
+
+def test_only_a_plan_that_is_kept_tells_what_it_saw() -> None:
+    someone = deployer(release("2.9", {"logging": objects()}))
+    assert "saw" not in someone.plan()
+
+
+def test_another_release_or_another_rendering() -> None:
+    someone = deployed()
+    told = input_differences(saw(upgrade(someone)), saw(somebody("2.10", "trace", cluster=someone.cluster)))
+    assert "the release, its values, or the tools that render it are others" in told
+    assert "component logging content is not what it was" in told
+
+
+def test_somebody_has_deployed_meanwhile() -> None:
+    someone = deployed()
+    before = saw(upgrade(someone))
+    upgrade(someone).deploy()
+    told = input_differences(before, saw(upgrade(someone)))
+    assert "somebody has deployed to the cluster since" in told
+    assert "component logging action: the plan has upgrade, and now it is unchanged" in told
+
+
+def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> None:
+    for someone in (upgrade(deployed()), somebody()):
+        planned = someone.plan()
+        someone.task(run.DEFINITION, state="held", reason="the auditors are here")
+        refused = someone.plan()
+        assert refused["failed"]
+        assert "the auditors are here" in refused["msg"]
+        assert "the auditors are here" in someone.carry_out(planned)["msg"]
+        someone.task(run.DEFINITION, state="released")
+        assert input_differences(planned["saw"], saw(someone)) == []
+        assert someone.carry_out(planned)["state"] == "succeeded"
+
+
+def test_an_object_that_would_change_otherwise() -> None:
+    someone = deployed()
+    before = saw(upgrade(someone))
+    edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
+    [told] = input_differences(before, saw(upgrade(someone)))
+    assert told.startswith(
+        "component logging object ConfigMap kyma-system/settings: the plan has change data.level ["
+    )
+    edit(someone, "ConfigMap", "settings", {"data": {"more": "x"}})
+    edited = saw(upgrade(someone))
+    edit(someone, "ConfigMap", "settings", {"data": {"level": "info"}})
+    assert input_differences(edited, saw(upgrade(someone)))
+
+
+def test_what_only_controllers_write_does_not_matter() -> None:
+    someone = deployed()
+    before = saw(upgrade(someone))
+    someone.cluster.with_field_manager("controller").patch(
+        "apps/v1",
+        "Deployment",
+        "loki",
+        "kyma-system",
+        {"status": {"observedGeneration": 7}},
+        subresource="status",
+    )
+    assert input_differences(before, saw(upgrade(someone))) == []
+
+
+def test_other_options() -> None:
+    someone = deployed()
+    told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
+    assert told == ["force_conflicts (kyma_force_conflicts) is not what the plan was made with"]
+    told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY})))
+    assert told == ["migration_variables (kyma_migration_variables) is not what the plan was made with"]
+
+
+def test_another_cluster() -> None:
+    told = input_differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
+    assert "this is not the cluster that the plan was made for" in told
+
+
+def on_the_way(someone: Deployer, *, last: str = "trace", between: str = "debug") -> Deployer:
+    """Somebody with 2.11 in mind, and 2.10 at hand."""
+    wanted = somebody("2.11", last, cluster=someone.cluster, hops="auto")
+    wanted.materials.others = (release("2.10", {"logging": objects(between)}),)
+    return wanted
+
+
+def test_a_way_is_bound_to_every_release_on_it() -> None:
+    someone = deployed()
+    before = saw(on_the_way(someone))
+    assert input_differences(before, saw(on_the_way(someone))) == []
+    assert input_differences(before, saw(on_the_way(someone, last="error"))) == [
+        "hop to 2.11: the release, its values, or the tools that render it are others"
+    ]
+
+
+def test_a_later_hop_is_bound_to_its_release_and_options_and_not_to_its_objects() -> None:
+    someone = deployed()
+    code = {"migration code": "a digest"}
+    before = saw(on_the_way(someone)) | code
+    upgrade(someone).deploy()
+    edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
+    turn = somebody("2.11", "trace", cluster=someone.cluster)
+    assert differences_of_later_hop(before, saw(turn) | code, "2.11") == []
+    assert deviations(before, turn.plan()["plan"]) == []
+    other = somebody("2.11", "error", cluster=someone.cluster, force_conflicts=True)
+    told = differences_of_later_hop(before, saw(other) | {"migration code": "another"}, "2.11")
+    assert sorted(told) == [
+        "force_conflicts (kyma_force_conflicts) is not what the plan was made with",
+        "the code of the migrations, or of this collection, is another",
+        "the release, its values, or the tools that render it are others",
+    ]
+
+
+def test_what_a_later_hop_does_otherwise_than_foretold_is_told() -> None:
+    someone = deployed()
+    before = saw(on_the_way(someone))
+    upgrade(someone).deploy()
+    somebody("2.11", "trace", cluster=someone.cluster, components=["logging"]).deploy()
+    plan = somebody("2.11", "trace", cluster=someone.cluster).plan()["plan"]
+    [told] = deviations(before, plan)
+    assert told == "component logging: the plan has upgrade, and now it is unchanged"
+
+
+def test_no_secret_is_in_it() -> None:
+    someone = deployed()
+    edit(someone, "Secret", "token", {"data": {"t": "Y2FuYXJ5LXZhbHVlMg=="}})
+    said = json.dumps([saw(someone), saw(upgrade(someone, migration_variables={"x": CANARY}))])
+    assert CANARY not in said
+    assert base64.b64encode(CANARY.encode()).decode()[:12] not in said
+    assert '"Secret kyma-system/token": "change data.t"' in said
+
+
+def test_of_many_differences_the_first_are_told() -> None:
+    told = input_differences({str(number): number for number in range(30)}, {})
+    assert len(told) == 11
+    assert told[-1] == "and 20 more"

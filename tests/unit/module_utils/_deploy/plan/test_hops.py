@@ -1,0 +1,235 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way over several releases, and plans of it: on the in-memory cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.hops import find_hops
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import (
+    Deployer,
+    FakeMaterials,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    healthy_cluster,
+    only_reads,
+    release,
+)
+
+
+@dataclass(frozen=True)
+class Stop:
+    version: str
+    upgrades_from: tuple[str, ...] = ()
+
+
+def way(wanted: str, at_hand: str, version: str, target: str = "") -> str | None:
+    stops = [Stop(one) for one in at_hand.split()]
+    found = find_hops(Stop(wanted), stops, version, target or version)
+    return None if found is None else " ".join(stop.version for stop in found)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "at_hand", "version", "target", "expected"),
+    [
+        ("2.11", "2.9 2.10 2.11", "", "", "2.11"),
+        ("2.10", "2.9 2.10 2.11", "2.9", "", "2.10"),
+        ("2.11", "2.9 2.10 2.11", "2.9", "", "2.10 2.11"),
+        ("2.12", "2.11 2.9 2.10", "2.9", "", "2.10 2.11 2.12"),
+        ("2.11", "2.10 2.10.4 2.10.2", "2.9", "", "2.10.4 2.11"),
+        ("2.11", "2.10 2.10.1-rc1", "2.9", "", "2.10 2.11"),
+        ("2.11", "2.10-rc1 2.10-rc2", "2.9", "", "2.10-rc2 2.11"),
+        ("2.12", "2.10 2.10.1-rc1 2.11-rc1", "2.9", "", "2.10 2.11-rc1 2.12"),
+        ("2.11-rc1", "2.10 2.10.1-rc1", "2.9", "", "2.10 2.11-rc1"),
+        ("2.11", "2.10-rc1 2.10", "2.9", "2.10-rc1", "2.10-rc1 2.11"),
+        ("2.11", "2.9 2.10", "2.9", "2.10", "2.10 2.11"),
+        ("2.11", "2.9 2.10.0", "2.9", "2.10", "2.10.0 2.11"),
+        ("2.11", "2.10+b 2.10+a", "2.9", "2.10+a", "2.10+a 2.11"),
+        ("2.11", "2.9 2.10", "", "2.9", "2.9 2.10 2.11"),
+        ("2.11", "2.9 2.10", "2.10", "2.11", "2.11"),
+        ("2.11", "2.9", "2.9", "", None),
+        ("2.12", "2.10", "2.9", "", None),
+        ("2.9", "2.8 2.9 2.10", "2.10", "", None),
+        ("2.11", "2.9", "2.9", "2.10", None),
+    ],
+)
+def test_the_way(wanted: str, at_hand: str, version: str, target: str, expected: str | None) -> None:
+    assert way(wanted, at_hand, version, target) == expected
+
+
+def test_what_a_release_says_it_may_follow_makes_the_way() -> None:
+    stops = [Stop("2.10"), Stop("2.11", ("2.9",))]
+    found = find_hops(Stop("2.12"), stops, "2.9", "2.9")
+    assert found
+    assert [stop.version for stop in found] == ["2.11", "2.12"]
+
+
+def kyma(version: str, **more: Any) -> Release:
+    """Each release changes the same object; the one of 2.10 brings a kind, and 2.11 has one of it."""
+    objects = [config_map("settings", v=version), deployment("loki")]
+    later = version != "2.9"
+    return release(
+        version,
+        {"logging": objects, **({"gateway": [custom("Gateway", "kyma", host=version)]} if later else {})},
+        crds=[crd("Gateway")] if later else [],
+        **more,
+    )
+
+
+class FollowsTen(Migration):
+    """It is only needed once 2.10 is there, and makes way for 2.11."""
+
+    component = "logging"
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        if ctx.cluster.get("v1", "ConfigMap", "made-way", "default"):
+            return not_needed("it has run")
+        found = ctx.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+        return needed("it is 2.10") if found and found["data"] == {"v": "2.10"} else not_needed("it is not")
+
+    def run(self, ctx: Context) -> None:
+        meta = {"name": "made-way", "namespace": "default"}
+        ctx.cluster.apply({**config_map("", done="yes"), "metadata": meta})
+
+
+def on_2_9(*others: Release, wanted: Release | None = None) -> Deployer:
+    """Somebody with 2.9 in the cluster who wants 2.11, with other releases at hand."""
+    cluster = healthy_cluster()
+    assert deployer(kyma("2.9"), cluster=cluster).deploy()["state"] == "succeeded"
+    materials = FakeMaterials(wanted or kyma("2.11"), (FollowsTen,), others=others)
+    return Deployer(cluster, materials, {"hops": "auto"})
+
+
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
+def changed(planned: Result | dict[str, Any]) -> dict[str, list[str]]:
+    return {
+        one["name"]: [f"{change['action']} {change['kind']}" for change in one["changes"]]
+        for one in planned["components"]
+        if one["changes"]
+    }
+
+
+def test_the_first_hop_is_exact_and_the_rest_is_provisional() -> None:
+    someone = on_2_9(kyma("2.9"), kyma("2.10"))
+    with only_reads(memory(someone)):
+        planned = someone.plan(check_mode=True)
+    plan = planned["plan"]
+    assert (plan["previous"], plan["version"]) == ("2.9", "2.10")
+    assert plan["hops"] == [{"release": "2.10"}, {}]
+    assert changed(plan) == {
+        "foundation": ["create CustomResourceDefinition"],
+        "logging": ["change ConfigMap"],
+        "gateway": ["create Gateway"],
+    }
+    [later] = plan["later"]
+    assert later["blockers"] == []
+    assert (later["previous"], later["version"]) == ("2.10", "2.11")
+    assert changed(later) == {"logging": ["change ConfigMap"], "gateway": ["change Gateway"]}
+    assert [one["verdict"] for one in plan["migrations"]] == ["not_needed"]
+    assert [one["verdict"] for one in later["migrations"]] == ["needed"]
+    titles = [line for line in planned["summary"] if not line.startswith(" ")]
+    assert titles == [
+        "Kyma 2.9 → 2.10, hop 1 of 2, exact:",
+        "Kyma 2.10 → 2.11, hop 2 of 2, provisional: planned again when it is its turn:",
+    ]
+    assert any("(2.11, provisional)" in one["after_header"] for one in planned["diff"])
+
+
+def test_each_hop_is_a_run_and_the_provisional_plan_was_right() -> None:
+    someone = on_2_9(kyma("2.10"))
+    planned = someone.plan()
+    someone.materials.given = kyma("2.10")
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert someone.installation().version == "2.10"
+    someone.materials.given, someone.materials.others = kyma("2.11"), ()
+    second = someone.plan()
+    assert changed(second["plan"]) == changed(planned["plan"]["later"][0])
+    assert someone.carry_out(second)["state"] == "succeeded"
+    assert someone.installation().version == "2.11"
+
+
+def test_what_a_hop_prunes_no_later_one_prunes_again() -> None:
+    claim: Object = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    first = {"logging": [config_map("settings"), config_map("old")], "kiali": [config_map("kiali")]}
+    someone = deployer(release("2.9", {**first, "jaeger": [config_map("jaeger"), claim]}), prune=True)
+    assert someone.deploy()["state"] == "succeeded"
+    later, last = (release(v, {"logging": [config_map("settings", v=v)]}) for v in ("2.10", "2.11"))
+    someone.options["hops"], someone.materials.given, someone.materials.others = "auto", last, (later,)
+    planned = someone.plan()["plan"]
+    assert {one["name"]: one["action"] for one in planned["components"]} == {
+        "foundation": "unchanged",
+        "logging": "upgrade",
+        "kiali": "delete",
+        "jaeger": "delete",
+    }
+    [second] = planned["later"]
+    assert changed(second) == {"logging": ["change ConfigMap"]}
+    assert {one["name"]: (one["action"], one["objects"]) for one in second["components"]} == {
+        "foundation": ("unchanged", 1),
+        "logging": ("upgrade", 1),
+        "jaeger": ("orphaned", 1),
+    }
+    assert second["prune"] == []
+
+
+def test_a_way_that_has_a_gap_is_refused_and_names_what_is_at_hand() -> None:
+    refused = on_2_9(kyma("2.9")).plan()
+    assert "deploy 2.10 first" in refused["msg"]
+    assert "hops=auto (kyma_hops) finds no way: the releases at hand are 2.9" in refused["msg"]
+
+
+def test_what_may_block_a_later_hop_is_told_and_does_not_block_the_first() -> None:
+    bad = release("2.11", {"logging": [{**config_map("settings"), "kind": "Nonsense"}]})
+    planned = on_2_9(kyma("2.10"), wanted=bad).plan()
+    assert not planned.get("failed")
+    assert any(line.startswith("  blocked?  logging: ") for line in planned["summary"])
+
+
+def test_a_blocked_first_hop_blocks_all() -> None:
+    bad = release("2.10", {"logging": [{**config_map("settings"), "kind": "Nonsense"}]})
+    assert "Kyma 2.10 can't be deployed now" in on_2_9(bad).plan()["msg"]
+
+
+def test_without_a_gap_there_is_one_hop() -> None:
+    someone = on_2_9(kyma("2.9"), wanted=kyma("2.10"))
+    someone.materials.classes = ()
+    plan = someone.plan()["plan"]
+    assert plan["hops"] == [{}]
+    assert plan["later"] == []
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.read.clear()
+    assert someone.plan()["plan"]["needed"] is False
+    assert someone.materials.read == []

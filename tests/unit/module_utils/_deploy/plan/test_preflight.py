@@ -1,0 +1,408 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the way of a deployment, all of it in one go, on the in-memory cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar, cast
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import (
+    Hold,
+    hold_from,
+    parse_time,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    healthy_cluster,
+    only_reads,
+    release,
+    secret,
+)
+
+T = TypeVar("T")
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+HELM = {"meta.helm.sh/release-name": "logging", "meta.helm.sh/release-namespace": "kyma-system"}
+
+
+def kyma(version: str = "2.9", **data: str) -> Release:
+    components = {
+        "logging": [config_map("settings", **data), deployment("loki")],
+        "gateway": [custom("Gateway", "kyma", host=version)],
+    }
+    return release(version, components, crds=[crd("Gateway")])
+
+
+class Limited(ClusterWrapper):
+    """A cluster whose authorizer refuses verbs on some kinds, and answers access reviews."""
+
+    def __init__(self, inner: MemoryCluster, *refused: tuple[str, str]) -> None:
+        super().__init__(inner)
+        self.refused = set(refused)
+        self.reviews: list[dict[str, Any]] = []
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        if call.kind == "SelfSubjectAccessReview":
+            assert call.obj
+            wanted = call.obj["spec"]["resourceAttributes"]
+            self.reviews.append(wanted)
+            allowed = (wanted["verb"], wanted["resource"]) not in self.refused
+            if wanted["verb"] == "*":
+                allowed = not self.refused
+            return cast("T", {**call.obj, "status": {"allowed": allowed}})
+        if call.kind == "SelfSubjectReview":
+            return cast("T", {"status": {"userInfo": {"username": "jane"}}})
+        verb = "patch" if call.verb == "apply" else call.verb
+        plural = f"{call.kind.lower()}s"
+        if (verb, plural) in self.refused and verb in ("get", "list", "patch", "create", "delete"):
+            place = f'in the namespace "{call.namespace}"' if call.namespace else "at the cluster scope"
+            group = call.api_version.rpartition("/")[0]
+            message = (
+                f'{plural} is forbidden: User "jane" cannot {verb} resource "{plural}"'
+                f' in API group "{group}" {place}'
+            )
+            raise api_error(f"{call.verb} {call.kind}", 403, {"reason": "Forbidden", "message": message})
+        return ask()
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        return ask()
+
+
+def limited(someone: Deployer, *refused: tuple[str, str]) -> Limited:
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster = Limited(someone.cluster, *refused)
+    return someone.cluster
+
+
+def test_who_may_do_everything_is_asked_one_question() -> None:
+    someone = deployer(kyma())
+    cluster = limited(someone)
+    assert not someone.plan().get("failed")
+    assert cluster.reviews == [{"verb": "*", "group": "*", "resource": "*"}]
+
+
+def test_all_missing_rights_are_told_in_one_blocker_with_the_roles() -> None:
+    someone = deployer(kyma())
+    limited(someone, ("patch", "deployments"), ("create", "gateways"), ("delete", "runs"))
+    refused = someone.plan()
+    [blocker] = refused["blockers"]
+    assert "the user jane lacks rights" in blocker
+    for words in (
+        "patch deployments.apps in kyma-system",
+        "create gateways.example.com in kyma-system",
+        "delete runs.lifecycle.kyma-project.io in the whole cluster",
+    ):
+        assert words in blocker
+    assert "kind: ClusterRole\n" in refused["grants"]
+    assert refused["grants"] in refused["msg"]
+
+
+def test_other_blockers_are_told_with_the_rights() -> None:
+    bad = {**crd("Gateway"), "kind": "Podsecuritypolicy", "apiVersion": "policy/v1beta1"}
+    someone = deployer(release("2.9", {"logging": [deployment("loki"), bad]}))
+    limited(someone, ("patch", "deployments"))
+    told = "\n".join(someone.plan()["blockers"])
+    assert "does not serve Podsecuritypolicy" in told
+    assert "lacks rights" in told
+
+
+def test_what_may_not_be_read_is_told_with_all_else() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10", level="debug")
+    limited(someone, ("list", "inventorys"), ("get", "installations"), ("patch", "configmaps"))
+    [blocker] = someone.plan()["blockers"]
+    assert "list inventorys" in blocker
+    assert "get installations" in blocker
+    assert "patch configmaps in kyma-system" in blocker
+
+
+def test_what_may_not_be_read_of_what_the_release_drops_is_told_with_all_else() -> None:
+    someone = deployer(release("2.9", {"logging": [config_map("stays"), secret("dropped")]}))
+    someone.deploy()
+    someone.materials.given = release("2.10", {"logging": [config_map("stays", v="2")]})
+    limited(someone, ("list", "secrets"), ("patch", "configmaps"))
+    [blocker] = someone.plan()["blockers"]
+    assert "list secrets in the whole cluster" in blocker
+    assert "patch configmaps in kyma-system" in blocker
+
+
+def test_who_may_not_read_runs_is_told_so_when_giving_up_a_deployment() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10", level="debug")
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    someone.materials.given = kyma()
+    someone.options = {"abandon": True}
+    limited(someone, ("list", "runs"), ("get", "runs"))
+    [blocker] = someone.plan()["blockers"]
+    assert "list runs.lifecycle.kyma-project.io in the whole cluster" in blocker
+
+
+def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
+    someone = deployer(kyma("2.10", level="debug"))
+    someone.deploy()
+    someone.materials.given = kyma("2.11", level="trace")
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    someone.materials.given = kyma()
+    refused = someone.plan()
+    assert "the deployment of 2.11 was begun and has not ended" in refused["msg"]
+    assert [one for one in refused["warnings"] if "has not ended, and nothing was noted in it" in one]
+
+
+def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
+    someone = deployer(kyma())
+    verbs = ("list", "get", "patch", "create")
+    limited(someone, *((verb, "customresourcedefinitions") for verb in verbs), ("patch", "configmaps"))
+    [blocker] = someone.plan()["blockers"]
+    assert "create, get, list, patch customresourcedefinitions.apiextensions.k8s.io" in blocker
+    assert "patch configmaps in kyma-system" in blocker
+
+
+def test_with_nothing_to_do_nobody_is_asked() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    cluster = limited(someone, ("patch", "deployments"))
+    assert not someone.plan()["plan"]["needed"]
+    assert cluster.reviews == []
+
+
+def test_roles_that_can_not_be_judged_yet_are_noted() -> None:
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "r"}}
+    someone = deployer(release("2.9", {"logging": [role, config_map("settings")]}))
+    limited(someone, ("escalate", "roles"))
+    [warning] = someone.plan()["warnings"]
+    assert warning.startswith("Role kyma-system/r: if they grant rights that the user itself lacks")
+    someone = deployer(release("2.9", {"logging": [role, config_map("settings")]}))
+    limited(someone, ("escalate", "clusterroles"))
+    assert someone.plan()["warnings"] == []
+
+
+# Other tools.
+
+
+def made_by_helm(status: str = "deployed") -> MemoryCluster:
+    cluster = healthy_cluster()
+    marks = {"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": HELM}
+    there = config_map("settings", level="info")
+    there["metadata"] |= {"namespace": "kyma-system", **marks}
+    labels = {"owner": "helm", "name": "logging", "status": status}
+    kept: Object = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": "sh.helm.release.v1.logging.v1",
+            "namespace": "kyma-system",
+            "labels": labels,
+        },
+    }
+    cluster.seed(there, kept, manager="helm")
+    return cluster
+
+
+def test_what_helm_manages_blocks_unless_it_is_taken_over() -> None:
+    someone = deployer(kyma(level="debug"), cluster=made_by_helm())
+    [blocker] = someone.plan()["blockers"]
+    assert blocker.startswith(
+        "logging: the Helm release kyma-system/logging manages ConfigMap kyma-system/se"
+    )
+    someone.options = {"takeover": True, "force_conflicts": True}
+    assert not someone.plan().get("failed")
+
+
+@pytest.mark.parametrize("manager", ["helm", "terraform"])
+def test_what_was_taken_over_is_not_helms_any_more_whoever_has_written_its_marks(manager: str) -> None:
+    cluster = made_by_helm()
+    settings = cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert settings
+    cluster.delete("v1", "ConfigMap", "settings", "kyma-system")
+    cluster.seed({**settings, "metadata": {**settings["metadata"], "managedFields": []}}, manager=manager)
+    someone = deployer(kyma(level="debug"), cluster=cluster, takeover=True, force_conflicts=True)
+    assert someone.deploy()["state"] == "succeeded"
+    taken_over = cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert taken_over
+    assert not (taken_over["metadata"].get("annotations") or {}).keys() & HELM.keys()
+    someone.options = {}
+    someone.materials.given = kyma(level="trace")
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_what_helm_has_forgotten_does_not_block() -> None:
+    someone = deployer(kyma(level="debug"), cluster=made_by_helm("uninstalled"), force_conflicts=True)
+    assert not someone.plan().get("failed")
+
+
+def test_an_object_that_is_as_it_would_be_still_belongs_to_helm() -> None:
+    someone = deployer(kyma(level="info"), cluster=made_by_helm())
+    assert "Helm release" in someone.plan()["msg"]
+
+
+# Holds.
+
+
+def test_a_hold_blocks_until_it_is_released() -> None:
+    someone = deployer(kyma())
+    held = someone.task(run.DEFINITION, state="held", reason="the audit")
+    assert held["changed"]
+    assert not someone.task(run.DEFINITION, state="held", reason="the audit")["changed"]
+    refused = someone.plan()
+    assert "the cluster is held by " in refused["msg"]
+    assert ": the audit (" in refused["msg"]
+    assert someone.task(run.DEFINITION, state="released")["changed"]
+    assert not someone.task(run.DEFINITION, state="released")["changed"]
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_a_hold_outlives_what_deployments_write() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()
+    begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
+    someone.task(run.DEFINITION, state="held", reason="stop after this one")
+    someone.task(run.DEFINITION, state="finished", run=begun["run"])
+    hold = someone.installation().hold
+    assert hold is not None
+    assert hold.reason == "stop after this one"
+
+
+def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -> None:
+    """Have somebody act right before the record of the installation is written the next, or a later, time."""
+    cluster = someone.cluster
+    assert isinstance(cluster, MemoryCluster)
+    seen: list[Request] = []
+
+    def quicker(request: Request) -> bool:
+        if (request.verb, request.ref.kind) == ("apply", "Installation"):
+            seen.append(request)
+            if len(seen) == write:
+                act()
+        return False
+
+    cluster.fail_when(quicker, Unreachable("never raised"))
+
+
+def upgrading() -> Deployer:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma("2.10")
+    return someone
+
+
+def test_a_hold_that_comes_in_the_moment_in_which_a_run_ends_does_not_fail_it() -> None:
+    someone = upgrading()
+    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held"), write=2)
+    assert someone.deploy()["state"] == "succeeded"
+    assert someone.installation().version == "2.10"
+    assert someone.installation().hold is not None
+
+
+def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> None:
+    someone = upgrading()
+    before = someone.installation().last_run
+    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held", reason="wait"))
+    assert "the cluster is held" in someone.deploy()["msg"]
+    assert someone.installation().last_run == before
+
+
+def test_nobody_else_has_begun_where_only_the_metadata_of_the_installation_is_written() -> None:
+    someone = upgrading()
+    label = {"metadata": {"labels": {"team": "a"}}}
+    meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "Installation", "kyma", None, label))
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_a_deletion_begins_with_a_hold_neither() -> None:
+    someone = upgrading()
+    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held", reason="wait"))
+    assert "the cluster is held" in someone.delete()["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+
+
+def test_a_hold_does_not_disturb_who_has_nothing_to_do() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.task(run.DEFINITION, state="held")
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_hold_that_came_after_the_plan_stops_the_run() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()
+    someone.task(run.DEFINITION, state="held", reason="wait")
+    begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
+    assert "the cluster is held" in begun["msg"]
+
+
+def test_holding_in_check_mode_writes_nothing() -> None:
+    someone = deployer(kyma())
+    assert isinstance(someone.cluster, MemoryCluster)
+    with only_reads(someone.cluster):
+        assert someone.task(run.DEFINITION, check_mode=True, state="held")["changed"]
+
+
+@pytest.mark.parametrize("until", ["yesterday", "2001-01-01"])
+def test_an_end_that_is_none_is_refused(until: str) -> None:
+    someone = deployer(kyma())
+    assert f"until={until} is not a moment to come" in someone.task(
+        run.DEFINITION, state="held", until=until
+    ).get("msg", "")
+
+
+def test_a_hold_ends_with_its_time() -> None:
+    assert Hold(until="2026-11-21T12:00:01Z").is_in_force(NOW)
+    assert not Hold(until="2026-11-21T12:00:00Z").is_in_force(NOW)
+    assert Hold(until="when I am back").is_in_force(NOW)
+    assert parse_time("2026-11-21") == datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def test_what_a_person_has_written_with_kubectl_is_a_hold() -> None:
+    assert hold_from({"spec": {"hold": {"reason": "x", "other": 1}}}) == Hold(reason="x")
+    assert hold_from({"spec": {"hold": None}}) is None
+    assert hold_from(None) is None
+
+
+# Other runs.
+
+
+def test_a_run_without_an_end_is_noted() -> None:
+    someone = deployer(kyma())
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    [warning] = someone.plan()["warnings"]
+    assert "has not ended" in warning
+    assert someone.installation().last_run in warning
+
+
+def test_a_run_that_is_dead_says_since_when() -> None:
+    record: Object = {
+        "apiVersion": API_VERSION,
+        "kind": "Run",
+        "metadata": {"name": "r"},
+        "spec": {"version": "2.9", "startedAt": "2026-11-21T12:00:00Z", "startedBy": "jane"},
+        "status": {"state": "running"},
+    }
+    assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
+    dead = open_run_note(record, NOW + timedelta(minutes=90))
+    assert "nothing was noted in it since 2026-11-21T12:00:00Z: most likely nobody is at work" in dead
+    record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
+    alive = open_run_note(record, NOW + timedelta(minutes=90))
+    assert "since 2026-11-21T13:00:00Z: while it is at work no other run begins" in alive
+    assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""

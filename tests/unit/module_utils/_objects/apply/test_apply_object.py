@@ -1,0 +1,330 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applying objects, and the ways around what a server refuses."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Conflict,
+    Invalid,
+    Unreachable,
+    Untypeable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
+    AppliedObject,
+    KnownObjects,
+    apply_object,
+    merge_patch,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
+    WaitCallbacks,
+    apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import DriftOutcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
+    LAST_APPLIED,
+    Policy,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+
+def config_map(name: str = "a", **data: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"},
+        "data": data,
+    }
+
+
+def job(image: str) -> Object:
+    pod = {"containers": [{"name": "c", "image": image}], "restartPolicy": "Never"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j", "namespace": "default"},
+        "spec": {"template": {"spec": pod}},
+    }
+
+
+def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> AppliedObject:
+    return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None)
+
+
+def read(cluster: MemoryCluster, kind: str = "ConfigMap", name: str = "a") -> Object:
+    found = cluster.get("v1" if kind == "ConfigMap" else "batch/v1", kind, name, "default")
+    assert found is not None
+    return found
+
+
+def test_an_object_is_made_with_one_request() -> None:
+    cluster = MemoryCluster()
+    applied = apply(cluster, config_map(a="1"))
+    assert applied.created
+    assert not applied.warnings
+    assert [request.verb for request in cluster.requests] == ["apply"]
+
+
+def test_what_people_changed_is_taken_back() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager("kubectl-edit").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    assert not apply(cluster, config_map(a="1", b="1")).warnings
+    assert read(cluster)["data"] == {"a": "1", "b": "1"}
+
+
+def test_what_a_controller_holds_is_ceded_and_told() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    applied = apply(cluster, config_map(a="1", b="1"))
+    [finding] = applied.findings
+    assert (finding.field, finding.manager, finding.outcome) == ("data.a", "scaler", DriftOutcome.CEDED)
+    assert finding.time
+    assert not applied.warnings
+    assert read(cluster)["data"] == {"a": "2", "b": "1"}
+
+
+def test_a_user_may_force() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    apply(cluster, config_map(a="1"), Policy(force_conflicts=True))
+    assert read(cluster)["data"] == {"a": "1"}
+
+
+def test_a_leftover_that_cannot_be_removed_stays_with_its_maker() -> None:
+    made = job("one")
+    made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "LEFT", "value": "1"}]
+    keeping = Policy(replace_immutable=())
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(made)
+    [finding] = apply(cluster, job("one"), keeping).findings
+    assert (finding.manager, finding.outcome) == ("helm", DriftOutcome.KEPT)
+    assert finding.field.endswith('.env[name="LEFT"]')
+    assert apply(cluster, job("one")).replaced
+    assert "env" not in read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_what_another_tool_holds_is_taken_over_where_the_user_says_so() -> None:
+    tool = "argocd-controller"
+    cluster = MemoryCluster(config_map(a="1"))
+    cluster.with_field_manager(tool).apply(config_map(a="2", b="2"), force=True)
+    [ceded, kept] = apply(cluster, config_map(a="1")).findings
+    assert (ceded.manager, ceded.outcome, kept.outcome) == (tool, DriftOutcome.CEDED, DriftOutcome.KEPT)
+    [adopted] = apply(cluster, config_map(a="1"), Policy(takeover=True)).findings
+    assert (adopted.manager, adopted.outcome) == (tool, DriftOutcome.ADOPTED)
+    assert read(cluster)["data"] == {"a": "1"}
+
+
+def test_a_changed_job_is_made_anew() -> None:
+    cluster = MemoryCluster()
+    old = apply(cluster, job("one")).object["metadata"]["uid"]
+    applied = apply(cluster, job("two"))
+    assert applied.replaced
+    assert read(cluster, "Job", "j")["metadata"]["uid"] != old
+    with pytest.raises(Invalid):
+        apply(cluster, job("three"), Policy(replace_immutable=()))
+
+
+def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:
+    cluster = MemoryCluster()
+    apply(cluster, job("one"))
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    cluster.fail_when(lambda request: request.verb == "apply", untypeable, times=2)
+    applied = apply(cluster, job("two"))
+    assert applied.replaced
+    assert len(applied.warnings) == 2
+    cluster.with_field_manager("kubectl-edit").patch(
+        "batch/v1", "Job", "j", "default", {"spec": {"backoffLimit": 3}}
+    )
+    three = job("three")
+    three["spec"]["backoffLimit"] = 1
+    assert apply(cluster, three).replaced
+
+
+@pytest.mark.parametrize("note", ["", "{", "[]", "3", '{"data": 3, "spec": []}', "[" * 100_000])
+def test_what_somebody_has_made_of_our_note_breaks_nothing(note: str) -> None:
+    cluster = MemoryCluster()
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    cluster.fail_when(lambda request: request.verb == "apply", untypeable)
+    apply(cluster, config_map(a="1"))
+    patch = {"metadata": {"annotations": {LAST_APPLIED: note}}}
+    cluster.patch("v1", "ConfigMap", "a", "default", patch)
+    apply(cluster, config_map(a="2"))
+    assert read(cluster)["data"] == {"a": "2"}
+
+
+# Objects that are gone, or other ones, by now.
+
+
+@pytest.fixture
+def known() -> tuple[MemoryCluster, KnownObjects]:
+    """A cluster with a ConfigMap and a Job that we have made, and what an inventory knows of them."""
+    cluster = MemoryCluster()
+    made = [apply(cluster, obj).object for obj in (config_map(a="1"), job("one"))]
+    cluster.requests.clear()
+    return cluster, KnownObjects({ref_of(obj): entry_of(obj) for obj in made}, by_uid=True)
+
+
+def apply_known(
+    cluster: MemoryCluster, obj: Object, known: KnownObjects, policy: Policy | None = None
+) -> AppliedObject:
+    return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None, known)
+
+
+def verbs(cluster: MemoryCluster) -> list[str]:
+    return [request.verb for request in cluster.requests]
+
+
+def test_what_is_known_is_written_by_its_uid_with_one_request(
+    known: tuple[MemoryCluster, KnownObjects],
+) -> None:
+    cluster, entries = known
+    assert apply_known(cluster, config_map(a="2"), entries).object["data"] == {"a": "2"}
+    assert verbs(cluster) == ["apply"]
+
+
+def test_what_was_deleted_is_looked_for_and_made(known: tuple[MemoryCluster, KnownObjects]) -> None:
+    cluster, entries = known
+    cluster.delete("v1", "ConfigMap", "a", "default")
+    cluster.requests.clear()
+    assert apply_known(cluster, config_map(a="2"), entries).created
+    assert verbs(cluster) == ["apply", "get", "apply"]
+
+
+def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluster, KnownObjects]) -> None:
+    cluster, entries = known
+    cluster.delete("batch/v1", "Job", "j", "default")
+    other = apply(cluster, job("one")).object["metadata"]["uid"]
+    cluster.requests.clear()
+    applied = apply_known(cluster, job("one"), entries)
+    # That its uid can't be changed is no reason to replace it.
+    assert (applied.replaced, applied.object["metadata"]["uid"]) == (False, other)
+    assert verbs(cluster) == ["apply", "get", "apply"]
+
+
+def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(
+    known: tuple[MemoryCluster, KnownObjects],
+) -> None:
+    cluster, entries = known
+
+    def act(request: Request) -> bool:
+        if request.verb == "apply":
+            faults, cluster._test.faults = cluster._test.faults, []
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            apply(cluster, config_map(a="theirs"))
+            cluster._test.faults = faults
+        return False
+
+    cluster.fail_when(act, Unreachable("never raised"))
+    with pytest.raises(ClusterError, match="ConfigMap default/a was deleted, or made anew, while it was app"):
+        apply_known(cluster, config_map(a="2"), entries)
+    assert read(cluster)["data"] == {"a": "theirs"}
+
+
+def test_what_is_replaced_goes_as_it_was_just_seen() -> None:
+    cluster = MemoryCluster()
+    apply(cluster, job("one"))
+    statuses = iter(range(2))
+
+    def act(request: Request) -> bool:
+        if request.verb == "delete" and next(statuses, None) is not None:
+            faults, cluster._test.faults = cluster._test.faults, []
+            labels = {"metadata": {"labels": {"seen": str(len(cluster.requests))}}}
+            cluster.patch("batch/v1", "Job", "j", "default", labels)
+            cluster._test.faults = faults
+        return False
+
+    cluster.fail_when(act, Unreachable("never raised"))
+    assert apply(cluster, job("two")).replaced
+    assert verbs(cluster).count("delete") == 3
+
+
+def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
+    cluster = MemoryCluster()
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+
+    def refuse(times: int = 1) -> None:
+        cluster.fail_when(lambda request: request.verb == "apply", untypeable, times=times)
+
+    refuse()
+    applied = apply(cluster, config_map(a="1", gone="1"))
+    assert "written plainly" in applied.warnings[0]
+    refuse()
+    apply(cluster, config_map(a="2", gone="1", dropped="1"))
+    refuse()
+    apply(cluster, config_map(a="2", gone="1"))
+    assert read(cluster)["data"] == {"a": "2", "gone": "1"}
+    assert not apply(cluster, config_map(a="3")).warnings
+    done = read(cluster)
+    assert done["data"] == {"a": "3"}
+    assert LAST_APPLIED not in done["metadata"].get("annotations", {})
+    assert [m["manager"] for m in done["metadata"]["managedFields"]] == [FIELD_MANAGER]
+
+
+def test_a_conflict_that_cannot_be_told_is_an_error() -> None:
+    cluster = MemoryCluster()
+    cluster.fail_when(lambda request: request.verb == "apply", Conflict("apply", status=409), times=9)
+    with pytest.raises(Conflict):
+        apply(cluster, config_map())
+
+
+def test_a_merge_patch_takes_out_what_was_there_only_before() -> None:
+    before = {"a": {"b": 1, "c": [1]}, "d": 1}
+    assert merge_patch(before, {"a": {"c": [2]}}) == {"a": {"b": None, "c": [2]}, "d": None}
+
+
+def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}
+    bad = {**config_map("bad"), "metadata": {"name": "bad", "namespace": "absent"}}
+    objects = [config_map(), bad, {**service, "spec": {"ports": [{"port": 80}]}}]
+    stopped = apply_objects(MemoryCluster(), objects, Policy(), WaitCallbacks())
+    assert [refusal.ref.name for refusal in stopped.refused] == ["bad"]
+    assert stopped.untried == (Ref("", "Service", "default", "s"),)
+    rehearsed = apply_objects(MemoryCluster(), objects, Policy(), WaitCallbacks(), keep_going=True)
+    assert [one.ref.name for one in rehearsed.applied] == ["a", "s"]
+
+
+class LostCluster(MemoryCluster):
+    """A server that goes away, of which each request learns only after it has waited long."""
+
+    asked = 0
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        del obj, force, dry_run
+        self.asked += 1
+        raise Unreachable("no answer")
+
+
+def test_who_is_gone_is_not_asked_for_every_object() -> None:
+    objects = [config_map(f"a-{number}") for number in range(100)]
+    cluster = LostCluster()
+    stopped = apply_objects(cluster, objects, Policy(), WaitCallbacks())
+    assert cluster.asked <= REQUESTS_AT_ONCE
+    assert {str(one.error) for one in stopped.refused} == {"no answer"}
+    assert len(stopped.refused) + len(stopped.untried) == 100
+    cluster = LostCluster()
+    with pytest.raises(Unreachable):
+        apply_objects(cluster, objects, Policy(), WaitCallbacks(), keep_going=True)
+    assert cluster.asked < 100
+
+
+def test_nothing_is_begun_after_a_cancellation() -> None:
+    cluster = MemoryCluster()
+    done = apply_objects(cluster, [config_map()], Policy(), WaitCallbacks(), cancelled=lambda: True)
+    assert [ref.name for ref in done.untried] == ["a"]
+    assert not cluster.requests

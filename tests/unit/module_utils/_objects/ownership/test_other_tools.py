@@ -1,0 +1,101 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whose an object is, by the marks of other tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
+    ARGO_CD,
+    FLUX,
+    FLUX_HELM,
+    HELM,
+    OtherManager,
+    by_manager,
+    coexistence_problem,
+    other_manager,
+)
+
+INSTANCE = "app.kubernetes.io/instance"
+TRACKED = "apps/Deployment:kyma-system/loki"
+
+
+def loki(
+    labels: dict[str, str] | None = None, annotations: dict[str, str] | None = None, **meta: Any
+) -> Object:
+    named = {"name": "loki", "namespace": "kyma-system", **meta}
+    metadata = {**named, "labels": labels or {}, "annotations": annotations or {}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("obj", "expected"),
+    [
+        (
+            loki(annotations={"argocd.argoproj.io/tracking-id": f"kyma:{TRACKED}"}),
+            OtherManager(ARGO_CD, "", "kyma"),
+        ),
+        (
+            loki(annotations={"argocd.argoproj.io/tracking-id": f"team-a_kyma:{TRACKED}"}),
+            OtherManager(ARGO_CD, "team-a", "kyma"),
+        ),
+        (
+            loki({INSTANCE: "kyma"}, managedFields=[{"manager": "argocd-controller"}]),
+            OtherManager(ARGO_CD, "", "kyma"),
+        ),
+        (
+            loki({"kustomize.toolkit.fluxcd.io/name": "k", "kustomize.toolkit.fluxcd.io/namespace": "f"}),
+            OtherManager(FLUX, "f", "k"),
+        ),
+        (
+            loki({"helm.toolkit.fluxcd.io/name": "h", "helm.toolkit.fluxcd.io/namespace": "f"}),
+            OtherManager(FLUX_HELM, "f", "h"),
+        ),
+        (
+            loki(
+                {"app.kubernetes.io/managed-by": "Helm"},
+                {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "n"},
+            ),
+            OtherManager(HELM, "n", "r"),
+        ),
+    ],
+)
+def test_marks_of_other_tools(obj: Object, expected: OtherManager) -> None:
+    assert other_manager(obj) == expected
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        loki(),
+        loki({INSTANCE: "kyma"}, managedFields=[{"manager": "helm"}]),
+        loki({"app.kubernetes.io/managed-by": "Helm"}),
+        loki(annotations={"meta.helm.sh/release-name": "r"}),
+        loki(annotations={"argocd.argoproj.io/tracking-id": "kyma:apps/Deployment:kyma-system/other"}),
+        loki(annotations={"argocd.argoproj.io/tracking-id": "kyma:batch/Job:kyma-system/loki"}),
+        loki(
+            {"kustomize.toolkit.fluxcd.io/name": "k"}, {"kustomize.toolkit.fluxcd.io/reconcile": "disabled"}
+        ),
+    ],
+    ids=["none", "chart label", "label alone", "note alone", "copy", "other kind", "left alone"],
+)
+def test_what_is_nobodys(obj: Object) -> None:
+    assert other_manager(obj) is None
+
+
+def test_objects_of_one_tool_are_told_together() -> None:
+    release = {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "n"}
+    objects = [loki({"app.kubernetes.io/managed-by": "Helm"}, release, name=f"l{i}") for i in range(5)]
+    found = by_manager([*objects, loki()])
+    assert len(found) == 1
+    manager, refs = found.popitem()
+    assert refs[0] == Ref("apps", "Deployment", "kyma-system", "l0")
+    told = coexistence_problem(manager, refs)
+    assert "the Helm release n/r manages Deployment kyma-system/l0, " in told
+    assert "and 2 more" in told
+    assert "kubectl -n n delete secret -l owner=helm,name=r" in told
+    assert "takeover=true (kyma_takeover)" in told

@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting what inventories name, while others are at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    Removal,
+    Terms,
+    remove_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import config_map, crd, custom, deployment
+
+
+def placed(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": "default"}}
+
+
+def remove_while(cluster: MemoryCluster, entry: InventoryEntry, meddle: Callable[[], object]) -> Removal:
+    """Remove an object, and let somebody meddle between the look at it and its deletion."""
+
+    def spare(_entry: InventoryEntry, _live: Object) -> None:
+        meddle()
+
+    return remove_objects(Terms(cluster, retain=spare), [entry])
+
+
+def deletions(cluster: MemoryCluster) -> int:
+    return len([one for one in cluster.requests if one.verb == "delete"])
+
+
+def test_what_is_made_anew_between_the_look_and_the_deletion_lives() -> None:
+    cluster = MemoryCluster()
+    entry = entry_of(cluster.apply(placed(config_map("a"))))
+
+    def make_anew() -> None:
+        cluster.delete("v1", "ConfigMap", "a", "default")
+        cluster.with_field_manager("somebody").create(placed(config_map("a", theirs="1")))
+
+    removal = remove_while(cluster, entry, make_anew)
+    assert [one.ref.name for one in removal.not_owned] == ["a"]
+    assert cluster.get("v1", "ConfigMap", "a", "default")
+
+
+def test_what_changes_between_the_look_and_the_deletion_is_looked_at_again() -> None:
+    cluster = MemoryCluster()
+    entry = entry_of(cluster.apply(placed(config_map("a", ours="1"))))
+
+    def take_over() -> None:
+        theirs = placed(config_map("a", theirs="1"))
+        cluster.apply(placed({**config_map("a"), "data": {}}))
+        managers = [
+            {"manager": "somebody", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:data": {}}}
+        ]
+        theirs["metadata"]["managedFields"] = managers
+        cluster.with_field_manager("somebody").patch("v1", "ConfigMap", "a", "default", theirs)
+
+    removal = remove_while(cluster, entry, take_over)
+    assert deletions(cluster) == 1
+    assert [one.ref.name for one in removal.not_owned] == ["a"]
+    assert "somebody" in removal.notes[0]
+
+
+def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
+    cluster = MemoryCluster()
+    definition = crd("Gateway")
+    cluster.apply(definition)
+    entry = entry_of(cluster.apply(placed(custom("Gateway", "a"))))
+    version = definition["spec"]["versions"][0]
+    old = {**version, "served": False, "storage": False}
+    definition["spec"]["versions"] = [old, {**version, "name": "v2"}]
+    cluster.apply(definition)
+    removal = remove_objects(Terms(cluster), [entry])
+    assert [one.ref.name for one in removal.deleted] == ["a"]
+    assert cluster.list("example.com/v2", "Gateway").items == []
+
+
+@pytest.fixture
+def three_ranks() -> tuple[MemoryCluster, list[InventoryEntry]]:
+    """Objects of three ranks: a custom resource goes first, then a Deployment, then ConfigMaps."""
+    cluster = MemoryCluster()
+    cluster.apply(crd("Gateway"))
+    objects = [config_map("first"), config_map("second"), deployment("web"), custom("Gateway", "edge")]
+    return cluster, [entry_of(cluster.apply(placed(obj))) for obj in objects]
+
+
+def names(entries: list[InventoryEntry]) -> list[str]:
+    return [entry.ref.name for entry in entries]
+
+
+def test_ranks_go_one_after_the_other(three_ranks: tuple[MemoryCluster, list[InventoryEntry]]) -> None:
+    cluster, entries = three_ranks
+    removal = remove_objects(Terms(cluster), entries)
+    assert names(removal.deleted) == ["edge", "web", "first", "second"]
+    assert (removal.untried, removal.errors) == ([], [])
+
+
+def test_after_a_refused_deletion_no_later_rank_is_tried(
+    three_ranks: tuple[MemoryCluster, list[InventoryEntry]],
+) -> None:
+    cluster, entries = three_ranks
+    refused = ApiError("delete", status=500, api_message="the disk is full")
+    cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("delete", "Deployment"), refused)
+    removal = remove_objects(Terms(cluster), entries)
+    assert names(removal.deleted) == ["edge"]
+    assert names(removal.failed) == ["web"]
+    assert names(removal.untried) == ["first", "second"]
+    assert not removal.cancelled
+    assert {one["metadata"]["name"] for one in cluster.list("v1", "ConfigMap").items} == {"first", "second"}
+
+
+def test_after_an_object_that_does_not_go_no_later_rank_is_tried(
+    three_ranks: tuple[MemoryCluster, list[InventoryEntry]],
+) -> None:
+    cluster, entries = three_ranks
+    held = {"metadata": {"finalizers": ["example.com/guard"]}}
+    cluster.patch("example.com/v1", "Gateway", "edge", "default", held)
+    removal = remove_objects(Terms(cluster, deadline=0.0), entries)
+    assert (removal.deleted, names(removal.failed)) == ([], ["edge"])
+    assert names(removal.untried) == ["web", "first", "second"]
+    assert deletions(cluster) == 1

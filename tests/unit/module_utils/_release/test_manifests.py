@@ -1,0 +1,197 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes an object, what is set aside, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
+    ManifestCollection,
+    objects_digest,
+)
+
+
+def collected(text: str, file: str = "f.yaml") -> ManifestCollection:
+    found = ManifestCollection()
+    found.add_text(text, file)
+    return found
+
+
+def test_documents_and_lists_become_objects_in_their_order() -> None:
+    found = collected(
+        "---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n# none\n---\n"
+        "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: ''}\nitems:\n"
+        "- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns}}\n"
+        "- apiVersion: v1\n  kind: ConfigMapList\n  items:\n"
+        "  - {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n"
+    )
+    assert [(obj["kind"], obj["metadata"]) for obj in found.objects] == [
+        ("ConfigMap", {"name": "a"}),
+        ("Secret", {"name": "b", "namespace": "ns"}),
+        ("ConfigMap", {"name": "c"}),
+    ]
+    assert not found.problems
+    assert not found.warnings
+
+
+def test_a_kind_that_ends_in_list_is_an_object_where_it_has_a_name() -> None:
+    found = collected("apiVersion: x/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [1]\n")
+    assert [obj["kind"] for obj in found.objects] == ["AllowList"]
+
+
+def test_json() -> None:
+    text = '{\n"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "t": "\\ud83d\\ude00"}'
+    (obj,) = collected(text, "f.json").objects
+    assert obj["t"] == "😀"
+    (problem,) = collected('{\n"a": }', "f.json").problems
+    assert str(problem) == "f.json:2:6: not JSON: Expecting value"
+    (problem,) = collected('{"a": NaN}', "f.json").problems
+    assert "not JSON: NaN is no number of JSON" in str(problem)
+
+
+LIST = '{"apiVersion": "v1", "kind": "List", "items": ['
+
+
+def hook(value: str) -> str:
+    return f"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  annotations:\n    {value}\n"
+
+
+def test_hooks_are_left_out_and_named() -> None:
+    found = collected(hook("helm.sh/hook: pre-upgrade, post-install"))
+    assert found.objects == []
+    assert found.hooks == ["Job j (pre-upgrade, post-install)"]
+
+
+@pytest.mark.parametrize("phase", ["test", "test-success", "test-failure"])
+def test_tests_of_charts_go_unmentioned(phase: str) -> None:
+    found = collected(hook(f"helm.sh/hook: {phase}"))
+    assert (found.objects, found.hooks) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "annotation", ['helm.sh/hook-weight: "0"', "helm.sh/hook-delete-policy: x", 'x: "y"']
+)
+def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
+    found = collected(hook(annotation))
+    assert len(found.objects) == 1
+    assert found.hooks == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: A\nmetadata: {name: a}", "it has no apiVersion (its name is a)"),
+        ("apiVersion: v1\nmetadata: {name: a}", "it has no kind"),
+        ("apiVersion: v1\nkind: A\n", "the A has no metadata"),
+        ("apiVersion: v1\nkind: A\nmetadata: {labels: {}}", "the A has no metadata.name"),
+        ("apiVersion: v1\nkind: A\nmetadata: {generateName: a-}", "the A has a generateName"),
+        (
+            "apiVersion: v1\nkind: A\nmetadata: {name: 5}",
+            "metadata.name is 5 to YAML, no string: put it in quotes",
+        ),
+        (
+            "apiVersion: v1\nkind: A\nmetadata: {name: a, namespace: on}",
+            "metadata.namespace is True to YAML, no string",
+        ),
+        ("apiVersion: v1\nkind: A\nmetadata: {name: a, annotations: [b]}", "are no mapping"),
+        ("apiVersion: v1\nkind: A\nmetadata: {name: a, labels: b}", "the labels of A a are no mapping"),
+        ("apiVersion: v1\nkind: List\nmetadata: x\nitems: [5]", "but a plain value"),
+        ("apiVersion: v1\nkind: List\nitems: [5]", "not a Kubernetes object, but a plain value"),
+        ("- a", "not a Kubernetes object, but a list"),
+        ("just words", "not a Kubernetes object, but a plain value"),
+    ],
+)
+def test_what_is_no_object_is_told_with_file_and_line(text: str, message: str) -> None:
+    (problem,) = collected(f"# first\n---\n{text}\n").problems
+    assert str(problem).startswith("f.yaml:3: ")
+    assert message in str(problem)
+
+
+CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.io}\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("", "it has no spec"),
+        ("[]", "it has no spec"),
+        ("v1", "its spec is no mapping"),
+        ("{}", "it has no spec.group"),
+        ("{group: x.io}", "it has no spec.names.kind"),
+        ("{group: x.io, names: A}", "it has no spec.names.kind"),
+        ("{group: x.io, names: {kind: A}}", "it has no spec.names.plural"),
+        ("{group: x.io, names: {kind: A, plural: as}}", "it has no spec.versions"),
+        ("{group: x.io, names: {kind: A, plural: as}, versions: v1}", "its spec.versions is no list"),
+        ("{group: x.io, names: {kind: A, plural: as}, versions: [v1]}", "its spec.versions[0] is no mapping"),
+        (
+            "{group: x.io, names: {kind: A, plural: as}, versions: [{name: a}, {}]}",
+            "no spec.versions[1].name",
+        ),
+        (
+            "{group: x, names: {kind: A, plural: as}, versions: [{name: a, schema: {openAPIV3Schema: b}}]}",
+            "its spec.versions[0].schema.openAPIV3Schema is no mapping",
+        ),
+        (
+            "{group: x.io, names: {kind: A, plural: as}, versions: [{name: a, subresources: [status]}]}",
+            "its spec.versions[0].subresources is no mapping",
+        ),
+        ("{group: x.io, names: {kind: A, plural: as}, conversion: Webhook}", "its spec.conversion is no"),
+    ],
+)
+def test_a_definition_that_defines_nothing_is_told_with_file_and_line(spec: str, message: str) -> None:
+    found = collected(f"# first\n---\n{CRD}spec: {spec}\n---\n{CRD}")
+    assert not found.objects
+    told, other = map(str, found.problems)
+    assert told.startswith("f.yaml:3: the CustomResourceDefinition as.x.io can't define a kind: ")
+    assert message in told
+    assert other.startswith("f.yaml:8: ")
+
+
+def test_what_other_groups_call_a_definition_is_theirs() -> None:
+    assert not collected(CRD.replace("apiextensions.k8s.io/v1", "example.com/v1")).problems
+    older = CRD.replace("/v1", "/v1beta1") + "spec: {group: x.io, version: v1, names: {kind: A, plural: as}}"
+    assert not collected(older).problems
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 200_000, "nested too deeply"),
+        ('{"a": ' + "1" * 5000 + "}", "Kubernetes can't take this: Exceeds the limit"),
+        ('{"a": 1e999}', "the number 1e999 is too large"),
+        ('{"a": "\\ud83d"}', "surrogates not allowed"),
+    ],
+    ids=["nested", "digits", "infinite", "surrogate"],
+)
+def test_json_that_nobody_can_take_is_told(text: str, message: str) -> None:
+    (problem,) = collected(text, "f.json").problems
+    assert str(problem).startswith("f.json: ")
+    assert message in str(problem)
+
+
+@pytest.mark.parametrize("file", ["f.yaml", "f.json"])
+@pytest.mark.parametrize(("opened", "closed"), [('{"a": ', "}"), ("[", "]"), (LIST, "]}")])
+@pytest.mark.parametrize(("levels", "refused"), [(40, False), (200, True), (3000, True)])
+def test_what_is_nested_too_deeply_is_told(
+    file: str, opened: str, closed: str, levels: int, refused: bool
+) -> None:
+    text = f'{{"apiVersion": "v1", "kind": "A", "metadata": {{"name": "a"}}, "spec": {opened * levels}'
+    found = collected(f"{text}1{closed * levels}}}", file)
+    assert [f"{file}:" in str(one) and "nested too deeply" in str(one) for one in found.problems] == [
+        True
+    ] * refused
+    lists = collected(f"{LIST * levels}{']}' * levels}", file)
+    assert bool(lists.problems) == refused
+
+
+def test_duplicate_keys_warn() -> None:
+    found = collected("apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  name: b\n")
+    assert found.objects[0]["metadata"] == {"name": "b"}
+    assert found.warnings == ["f.yaml:5: the key 'name' is there twice; the last one counts"]
+
+
+def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
+    assert objects_digest([{"a": 1, "b": 2}]) == objects_digest([{"b": 2, "a": 1}])
+    assert objects_digest([{"a": 1}]) != objects_digest([{"a": "1"}])
+    assert objects_digest([{"a": 1}, {"b": 1}]) != objects_digest([{"b": 1}, {"a": 1}])

@@ -1,0 +1,211 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A write without an answer may be made after its migration was given up: no other run begins so soon."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import FENCE_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import (
+    HeldLease,
+    read_lease,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+    LIFECYCLE_NAMESPACE,
+    holder_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, release
+
+ACCOUNT = {
+    "apiVersion": "v1",
+    "kind": "ServiceAccount",
+    "metadata": {"name": "d", "namespace": LIFECYCLE_NAMESPACE},
+}
+ANSWERED = threading.Event()
+SENT = threading.Event()
+
+
+class SlowCluster(MemoryCluster):
+    """Answers no patch of a namespace until it may."""
+
+    def patch(
+        self, api_version: str, kind: str, name: str, namespace: str | None, patch: Any, **more: Any
+    ) -> Object:
+        if kind == "Namespace" and not more.get("dry_run"):
+            SENT.set()
+            ANSWERED.wait(30)
+        return super().patch(api_version, kind, name, namespace, patch, **more)
+
+
+class Labels(Migration):
+    """Labels a namespace, whose answer does not come in time."""
+
+    component = "logging"
+    phase = Phase.PRE
+    keep = "it is for a test"
+    timeout = 0.5
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "Namespace", "kube-public") or {}
+        return not_needed("there") if "here" in found["metadata"].get("labels", {}) else needed("not there")
+
+    def run(self, ctx: Context) -> None:
+        patch = {"metadata": {"labels": {"here": "yes"}}}
+        ctx.cluster.patch("v1", "Namespace", "kube-public", None, patch)
+
+
+class LabelsGlobally(Labels):
+    """The same before all components."""
+
+    component = GLOBAL
+
+
+class LabelsPatiently(Labels):
+    """The same, without a limit of its own that counts."""
+
+    timeout = 60
+
+
+class Sleeps(Labels):
+    """Is given up while it writes nothing."""
+
+    def run(self, ctx: Context) -> None:
+        if not ctx.rehearsal:
+            SENT.set()
+            ANSWERED.wait(30)
+        super().run(ctx)
+
+
+@pytest.fixture(autouse=True)
+def silence(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No patch of a namespace is answered before the end of the test, or until it says so."""
+    monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
+    ANSWERED.clear()
+    SENT.clear()
+    yield
+    ANSWERED.set()
+
+
+def somebody(*migrations: type[Migration]) -> Deployer:
+    cluster = SlowCluster(ACCOUNT)
+    given = release("2.9", {"logging": [config_map("one")]})
+    options = {"service_account": "d", "lease_seconds": 2, "grace": 0.3}
+    return deployer(given, *migrations, cluster=cluster, **options)
+
+
+def begun(someone: Deployer) -> str:
+    return str(someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])["run"])
+
+
+def work(someone: Deployer, name: str) -> None:
+    someone.task(component.DEFINITION, names=["foundation", "logging"], run=name)
+
+
+def ends(someone: Deployer, name: str) -> None:
+    someone.task(run.DEFINITION, state="finished", run=name)
+
+
+def holder(someone: Deployer) -> str:
+    return holder_of(read_lease(someone.cluster).holder).run
+
+
+def secrets(someone: Deployer) -> list[Mapping[str, Any]]:
+    return list(someone.cluster.list("v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL).items)
+
+
+def told(someone: Deployer) -> list[str]:
+    return [detail for subject, state, detail in someone.told if (subject, state) == ("run", "unanswered")]
+
+
+def test_after_a_cancellation_the_lease_expires_and_the_next_run_waits_for_that() -> None:
+    someone = somebody(LabelsPatiently)
+    name = begun(someone)
+    someone.cancelled = SENT.is_set
+    work(someone, name)
+    assert someone.record()["status"]["state"] == "cancelled"
+    assert (holder(someone), secrets(someone)) == (name, [])
+    ends(someone, name)
+    someone.task(run.DEFINITION, state="cancelled", run=name, end=True, nobody_at_work=True)
+    assert holder(someone) == name
+    [said] = told(someone)
+    assert said.endswith("the next run waits for that, up to 2 s")
+    someone.cancelled = lambda: False
+    ANSWERED.set()
+    someone.told.clear()
+    assert someone.deploy()["state"] == "succeeded"
+    states = [state for subject, state, _detail in someone.told if subject == "run"]
+    assert states.index("waiting") < states.index("taking over")
+    assert holder(someone) == ""
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_after_a_timeout_the_run_goes_on_and_its_last_task_does_not_give_the_lease_back(
+    *, is_global: bool
+) -> None:
+    someone = somebody(LabelsGlobally if is_global else Labels)
+    name = begun(someone)
+    if is_global:
+        someone.task(migration.DEFINITION, component="global", phase="pre", run=name)
+        assert len(told(someone)) == 1
+    work(someone, name)
+    ends(someone, name)
+    assert someone.record()["status"]["state"] == "failed"
+    assert (holder(someone), secrets(someone), len(told(someone))) == (name, [], 1)
+
+
+def test_a_later_task_that_finds_the_run_cancelled_does_not_give_it_back_either() -> None:
+    someone = somebody(LabelsGlobally)
+    name = begun(someone)
+    someone.task(migration.DEFINITION, component="global", phase="pre", run=name)
+    someone.cancelled = lambda: True
+    work(someone, name)
+    assert (someone.record()["status"]["state"], holder(someone)) == ("cancelled", name)
+
+
+def test_what_has_its_answer_by_then_or_writes_nothing_keeps_nobody_waiting() -> None:
+    someone = somebody(Sleeps)
+    name = begun(someone)
+    someone.cancelled = SENT.is_set
+    work(someone, name)
+    assert (someone.record()["status"]["state"], holder(someone), told(someone)) == ("cancelled", "", [])
+
+
+def test_the_same_outside_of_a_run() -> None:
+    someone = somebody(Labels)
+    someone.cluster.apply(config_map("any") | {"metadata": {"name": "any", "namespace": "default"}})
+    result = someone.task(migration.DEFINITION, ids=["logging/labels"])
+    assert result["failed"]
+    assert holder(someone).startswith("migration-")
+    assert len(told(someone)) == 1
+
+
+def test_from_its_end_on_a_tenure_lets_nothing_be_written() -> None:
+    cluster = healthy_cluster()
+    tenure = HeldLease(cluster, "a b 1", 1, 45, until=45, clock=lambda: 0.0)
+    with tenure.guard_write():
+        assert not tenure.end()
+    assert tenure.end()
+    with pytest.raises(LeaseLost, match="a may write no more"), tenure.guard_write():
+        pytest.fail("it writes")

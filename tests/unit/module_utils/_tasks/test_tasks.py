@@ -1,0 +1,407 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tasks by themselves, as somebody's own playbook has them, on the in-memory cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL,
+    Context,
+    Migration,
+    MigrationError,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    only_reads,
+    release,
+    secret,
+)
+
+
+class Labels(Migration):
+    """Labels a namespace.
+
+    With more to say of it.
+    """
+
+    component = "logging"
+    phase = Phase.PRE
+    remove_in = "3.0"
+    namespace = "kube-public"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "Namespace", self.namespace)
+        labels = ((found or {}).get("metadata") or {}).get("labels") or {}
+        return not_needed("labelled") if self.id().replace("/", ".") in labels else needed("not labelled")
+
+    def run(self, ctx: Context) -> None:
+        labels = {self.id().replace("/", "."): "yes"}
+        ctx.cluster.patch("v1", "Namespace", self.namespace, None, {"metadata": {"labels": labels}})
+
+
+class LabelsLater(Labels):
+    """Labels it afterwards."""
+
+    phase = Phase.POST
+
+
+class LabelsGlobally(Labels):
+    """Labels it before all else."""
+
+    component = GLOBAL
+
+
+class Fails(Labels):
+    """Fails."""
+
+    component = "gateway"
+
+    def run(self, ctx: Context) -> None:
+        if not ctx.rehearsal:
+            raise MigrationError("the moon is full; wait a day")
+        super().run(ctx)
+
+
+class Warns(Labels):
+    """Labels it, with a warning."""
+
+    def run(self, ctx: Context) -> None:
+        super().run(ctx)
+        ctx.log.warning("it was labelled by hand once")
+
+
+class Stays(Labels):
+    """Labels it, and then fails."""
+
+    def run(self, ctx: Context) -> None:
+        super().run(ctx)
+        raise MigrationError("the moon is full; wait a day")
+
+
+ALL = (Labels, LabelsLater, LabelsGlobally)
+
+
+def kyma(version: str = "2.9", **more: Any) -> Release:
+    return release(
+        version,
+        {
+            "logging": [deployment("loki"), config_map("settings", level="info"), secret("token", a="b")],
+            "gateway": [custom("Gateway", "kyma", host=more.pop("host", version))],
+            "late": (ComponentEntry("late", "kyma-system", needs=("gateway",)), [config_map("late")]),
+        },
+        crds=[crd("Gateway")],
+        **more,
+    )
+
+
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
+def labels(someone: Deployer) -> set[str]:
+    found = someone.cluster.get("v1", "Namespace", "kube-public")
+    assert found is not None
+    return {name for name in found["metadata"].get("labels") or {} if "kubernetes" not in name}
+
+
+# component
+
+
+def test_components_can_be_deployed_without_a_run_and_without_records() -> None:
+    someone = deployer(kyma(), *ALL)
+    done = someone.task(component.DEFINITION, names=["foundation", "logging"])
+    assert (done["changed"], done.get("failed", False)) == (True, False)
+    assert [one["state"] for one in done["components"]] == ["succeeded", "succeeded"]
+    assert {one["name"] for one in done["durations"]} == {
+        "foundation",
+        "logging",
+        "logging/labels",
+        "logging/labels-later",
+    }
+    assert someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert someone.cluster.resource("lifecycle.kyma-project.io/v1alpha1", "Inventory") is None
+    assert labels(someone) == {"logging.labels", "logging.labels-later"}
+
+
+def test_without_a_run_a_component_that_fails_fails_its_task() -> None:
+    someone = deployer(kyma(), Fails)
+    someone.task(component.DEFINITION, names=["foundation"])
+    done = someone.task(component.DEFINITION, names=["gateway", "late"])
+    assert done["failed"]
+    assert done["msg"].splitlines() == [
+        "component gateway failed: migration gateway/fails: the moon is full; wait a day",
+        "component late not started: it needs gateway, which is failed",
+    ]
+    assert [one["state"] for one in done["durations"]] == ["failed", "failed", "not started"]
+
+
+@pytest.mark.parametrize("migration_class", [Labels, Warns, Stays])
+def test_what_only_a_migration_has_written_is_a_change_too(migration_class: type[Migration]) -> None:
+    someone = deployer(kyma())
+    someone.task(component.DEFINITION, names=["logging"])
+    someone.materials.classes = (migration_class,)
+    assert someone.task(component.DEFINITION, names=["logging"])["changed"]
+    assert labels(someone)
+    assert not someone.task(component.DEFINITION, names=["logging"])["changed"]
+
+
+def test_in_check_mode_a_component_only_says_what_it_would_do() -> None:
+    someone = deployer(kyma())
+    with only_reads(memory(someone)):
+        done = someone.task(component.DEFINITION, check_mode=True, names=["logging"])
+    assert done["changed"]
+
+
+def test_a_component_that_the_release_lacks_is_told_with_those_it_has() -> None:
+    someone = deployer(kyma())
+    done = someone.task(component.DEFINITION, names=["loging"])
+    assert done["msg"] == ("the release has no component loging (it has foundation, logging, gateway, late)")
+
+
+@pytest.mark.parametrize("task", [component.DEFINITION, migration.DEFINITION])
+def test_broken_or_unknown_migrations_let_nothing_run(task: Any) -> None:
+    params = {"names": ["logging"]} if task is component.DEFINITION else {"component": "logging"}
+    for problems, skipped, told in (
+        (("/x/bad.py:3: invalid syntax",), [], "bad.py:3"),
+        ((), ["logging/nothing"], "there is no such migration; there are logging/labels"),
+    ):
+        someone = deployer(kyma(), Labels)
+        someone.materials.problems = problems
+        with only_reads(memory(someone)):
+            done = someone.task(task, **params, skip_migrations=skipped)
+        assert done["failed"]
+        assert told in done["msg"]
+
+
+def test_what_is_deployed_by_itself_makes_the_next_plan_look_closely() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.materials.given = kyma(host="elsewhere")
+    someone.task(component.DEFINITION, names=["gateway"])
+    someone.materials.given = kyma()
+    planned = someone.plan()
+    actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
+    assert {name for name, action in actions.items() if action != "unchanged"} == {"gateway"}
+    someone.carry_out(planned)
+    found = someone.cluster.get("example.com/v1", "Gateway", "kyma", "kyma-system")
+    assert found is not None
+    assert found["spec"]["host"] == "2.9"
+
+
+def test_the_same_component_again_by_itself_lets_plans_stay_cheap() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.task(component.DEFINITION, names=["gateway"])
+    someone.materials.unreadable = True
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_while_at_work_a_component_tells_what_it_is_at() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    told = [(subject, state) for subject, state, _detail in someone.told]
+    assert ("run", "starting") in told
+    assert told.index(("logging", "applying")) < told.index(("logging", "succeeded"))
+
+
+# component_info
+
+
+def test_component_info_tells_health_drift_and_orphans() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    someone.cluster.delete("v1", "ConfigMap", "settings", "kyma-system")
+    by_hand = someone.cluster.with_field_manager("kubectl-edit")
+    by_hand.patch("v1", "Secret", "token", "kyma-system", {"metadata": {"labels": {"a": "b"}}})
+    with only_reads(memory(someone)) as requests:
+        told = someone.component_info(names=["logging"])
+    assert len(requests) <= 3 + 3
+    [logging] = told["components"]
+    assert (logging["version"], logging["complete"], logging["orphaned"]) == ("2.9", True, False)
+    seen = {one["name"]: (one["health"], one["untouched"]) for one in logging["objects"]}
+    assert seen == {"loki": ("current", True), "settings": ("missing", False), "token": ("current", False)}
+    someone.materials.given = release("2.10", {"logging": [deployment("loki")]})
+    someone.deploy()
+    told = someone.component_info()
+    orphaned = {one["name"]: one["orphaned"] for one in told["components"]}
+    assert orphaned == {"foundation": False, "gateway": True, "late": True, "logging": False}
+    [logging] = [one for one in told["components"] if one["name"] == "logging"]
+    assert {one["name"]: one["dropped"] for one in logging["objects"]} == {"loki": False}
+
+
+def test_on_an_empty_cluster_the_infos_are_empty() -> None:
+    someone = deployer(kyma())
+    with only_reads(memory(someone)):
+        assert someone.component_info()["components"] == []
+        told = someone.run_info()
+    assert told["runs"] == []
+    assert told["installation"] == {
+        "version": "",
+        "target": "",
+        "profile": "",
+        "last_run": "",
+        "hold": None,
+    }
+
+
+# migration and migration_info
+
+
+def test_a_migration_alone_runs_once() -> None:
+    someone = deployer(kyma(), *ALL)
+    first = someone.task(migration.DEFINITION, ids=["logging/labels"])
+    assert (first["changed"], [one["state"] for one in first["migrations"]]) == (True, ["done"])
+    assert labels(someone) == {"logging.labels"}
+    with only_reads(memory(someone)):
+        again = someone.task(migration.DEFINITION, ids=["logging/labels"])
+    assert (again["changed"], [one["state"] for one in again["migrations"]]) == (False, ["not_needed"])
+
+
+def test_migrations_of_a_component_run_phase_by_phase() -> None:
+    someone = deployer(kyma(), LabelsLater, Labels, LabelsGlobally)
+    done = someone.task(migration.DEFINITION, component="logging")
+    assert [one["id"] for one in done["migrations"]] == ["logging/labels", "logging/labels-later"]
+    only = someone.task(migration.DEFINITION, component="logging", phase="post")
+    assert [one["id"] for one in only["migrations"]] == ["logging/labels-later"]
+
+
+def test_in_check_mode_a_migration_shows_what_it_would_write() -> None:
+    someone = deployer(kyma(), *ALL)
+    with only_reads(memory(someone)):
+        done = someone.task(migration.DEFINITION, check_mode=True, component="logging")
+    assert done["changed"]
+    [diff] = done["diff"]
+    assert "logging.labels: 'yes'" in diff["after"]
+    assert "logging.labels-later: 'yes'" in diff["after"]
+    assert labels(someone) == set()
+
+
+def test_a_migration_that_nobody_has_is_told_with_those_that_there_are() -> None:
+    someone = deployer(kyma(), Labels)
+    told = someone.task(migration.DEFINITION, ids=["logging/label"])
+    assert told["msg"] == "there is no migration logging/label; there are logging/labels"
+
+
+def test_a_migration_that_fails_alone_fails_its_task_and_as_part_of_a_run_does_not() -> None:
+    someone = deployer(kyma(), Fails)
+    alone = someone.task(migration.DEFINITION, ids=["gateway/fails"])
+    assert alone["failed"]
+    assert alone["msg"] == "migration gateway/fails: the moon is full; wait a day"
+    someone = deployer(kyma(), Fails)
+    begun = someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    within = someone.task(migration.DEFINITION, component="gateway", phase="pre", run=begun["run"])
+    assert within["failed"] is False
+    assert "the moon is full" in within["msg"]
+
+
+def test_migration_info_tells_verdict_removal_and_the_last_run() -> None:
+    someone = deployer(kyma(), *ALL)
+    with only_reads(memory(someone)):
+        told = someone.migration_info()
+    before = {one["id"]: one for one in told["migrations"]}
+    assert {one["verdict"] for one in before.values()} == {"needed"}
+    assert before["logging/labels"]["description"] == "Labels a namespace."
+    assert before["logging/labels"]["remove_in"] == "3.0"
+    assert before["logging/labels"]["last_run"] == ""
+    assert told["searched"] == ["/somewhere/kyma_migrations"]
+    someone.deploy()
+    [after] = someone.migration_info(ids=["logging/labels"])["migrations"]
+    assert after["verdict"] == "not_needed"
+    assert (after["last_run"], after["last_state"]) == (someone.installation().last_run, "done")
+
+
+def test_migration_info_needs_no_release_to_tell_who_still_needs_what() -> None:
+    class Homeless(Labels):
+        """Relies on a component that is not there."""
+
+        component = "kiali"
+
+        def check(self, ctx: Context) -> Verdict:
+            return needed(ctx.components["kiali"].namespace)
+
+    class OfLogging(Labels):
+        """Looks at its component by the names of its objects alone."""
+
+        name = "looks"
+        remove_in = "2.9"
+
+        def check(self, ctx: Context) -> Verdict:
+            known = ctx.components["logging"]
+            return not_needed(f"{known.namespace} {len(known.objects)} {len(known.refs or ())} {ctx.release}")
+
+    someone = deployer(kyma())
+    someone.materials.classes = (Homeless, OfLogging)
+    someone.materials.named = False
+    someone.materials.unreadable = True
+    before = {one["id"]: one for one in someone.migration_info()["migrations"]}
+    assert {one["evidence"] for one in before.values()} == {
+        "the cluster has no component kiali",
+        "the cluster has no component logging",
+    }
+    someone.materials.unreadable = False
+    someone.materials.classes = ()
+    someone.deploy()
+    someone.materials.classes = (Homeless, OfLogging)
+    someone.materials.unreadable = True
+    with only_reads(memory(someone)):
+        told = someone.migration_info(ids=["logging/looks", "kiali/homeless"])
+    after = {one["id"]: one for one in told["migrations"]}
+    assert after["kiali/homeless"]["verdict"] == "not_needed"
+    someone.materials.named, someone.materials.unreadable = True, False
+    [homeless] = someone.migration_info(ids=["kiali/homeless"])["migrations"]
+    assert homeless["evidence"] == "the release has no component kiali"
+    count = len(someone.component_info(names=["logging"])["components"][0]["objects"])
+    assert after["logging/looks"]["evidence"] == f"kyma-system 0 {count} 2.9"
+    assert (after["logging/looks"]["overdue"], after["kiali/homeless"]["overdue"]) == (True, False)
+
+
+# run and run_info
+
+
+def test_in_check_mode_nothing_is_recorded() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()
+    with only_reads(memory(someone)):
+        begun = someone.task(run.DEFINITION, check_mode=True, state="started", plan=planned["plan"])
+    assert begun["changed"]
+    assert (begun["run"], begun["outdated"]) == ("", False)
+
+
+def test_a_run_is_running_until_it_ends() -> None:
+    someone = deployer(kyma())
+    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    [one] = someone.run_info()["runs"]
+    assert (one["state"], one["finished_at"], one["failures"]) == ("running", "", [])
+
+
+def test_run_info_tells_the_newest_runs_with_what_failed() -> None:
+    someone = deployer(kyma(), Fails)
+    ended = someone.deploy()
+    told = someone.run_info()
+    [one] = told["runs"]
+    assert (one["name"], one["state"], one["version"]) == (ended["run"], "failed", "2.9")
+    assert one["failures"] == ended["failures"]
+    assert one["durations"] == ended["durations"]
+    assert one["finished_at"] >= one["started_at"] != ""
+    assert told["installation"]["target"] == "2.9"
+    assert someone.run_info(run=ended["run"])["runs"] == told["runs"]

@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Working on many things at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+
+def test_the_answers_come_in_the_order_of_the_items() -> None:
+    def slowest_first(number: int) -> int:
+        time.sleep(0.002 * (10 - number))
+        return number
+
+    assert map_in_threads(slowest_first, range(10), threads=10) == list(range(10))
+    assert map_in_threads(slowest_first, []) == []
+
+
+def test_no_more_work_at_once_than_there_are_threads() -> None:
+    at_work: set[int] = set()
+    most = []
+
+    def work(number: int) -> None:
+        at_work.add(number)
+        most.append(len(at_work))
+        time.sleep(0.001)
+        at_work.remove(number)
+
+    map_in_threads(work, range(20), threads=3)
+    assert max(most) <= 3
+
+
+def test_of_two_errors_that_of_the_first_item_counts() -> None:
+    both = threading.Barrier(2)
+
+    def fail(number: int) -> None:
+        both.wait()
+        time.sleep(0.01 * (1 - number))
+        raise ValueError(number)
+
+    with pytest.raises(ValueError, match="0"):
+        map_in_threads(fail, range(2))
+
+
+def test_nothing_begins_after_an_error_and_nothing_goes_on() -> None:
+    begun, ended = [], []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        if number == 0:
+            raise ValueError(number)
+        time.sleep(0.05)
+        ended.append(number)
+
+    with pytest.raises(ValueError, match="0"):
+        map_in_threads(work, range(100), threads=4)
+    assert len(begun) <= 4
+    assert sorted(ended) == sorted(set(begun) - {0})

@@ -1,0 +1,160 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the modules' documentation says of results is what results have, over the lives of some clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+
+from tests.support.driver import Deployer, config_map, deployer, deployment, release
+
+PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
+MODULES = ("plan", "run", "run_info", "component", "component_info", "migration", "migration_info")
+EVERYWHERE = {"changed", "failed", "msg", "warnings", "diff"}
+OF_THE_CONTROLLER = {"plan": {"plan_digest", "saw"}}
+"""What is added to a result, or taken away from it, beside the module."""
+
+
+class Marks(Migration):
+    """Marks a ConfigMap."""
+
+    component = "logging"
+    phase = Phase.PRE
+    remove_in = "3.0"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "ConfigMap", "marked", "default")
+        return not_needed("it is there") if found else needed("it is not there")
+
+    def run(self, ctx: Context) -> None:
+        ctx.cluster.apply({**config_map("marked"), "metadata": {"name": "marked", "namespace": "default"}})
+
+
+def kyma(version: str = "2.9", image: str = "nginx:1") -> Release:
+    objects = [deployment("loki", image), config_map("settings", level="info")]
+    return release(version, {"logging": objects[: 2 if version == "2.9" else 1]})
+
+
+@cache
+def lives() -> list[tuple[str, Mapping[str, Any]]]:
+    """Results of everything that modules do, each with its module's name."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+
+    def somebody(given: Release, *migrations: type[Migration]) -> tuple[Deployer, list[str]]:
+        someone, names = deployer(given, *migrations), []
+        someone.before = names.append
+        return someone, names
+
+    fine, names = somebody(kyma(), Marks)
+    fine.migration_info()
+    fine.task(migration.DEFINITION, check_mode=True, ids=["logging/marks"])
+    fine.deploy()
+    by_hand = fine.cluster.with_field_manager("kubectl-scale")
+    by_hand.patch("apps/v1", "Deployment", "loki", "kyma-system", {"spec": {"paused": True}})
+    fine.plan()
+    fine.task(component.DEFINITION, names=["logging"])
+    fine.task(run.DEFINITION, state="held", reason="a fire drill")
+    fine.run_info()
+    fine.plan()
+    fine.task(run.DEFINITION, state="released")
+    fine.materials.given = kyma("2.10")
+    fine.deploy()
+    for state in ("present", "pruned", "absent"):
+        fine.task(component.DEFINITION, check_mode=True, state=state, names=["logging"])
+    for check_mode in (True, False):
+        fine.task(migration.DEFINITION, check_mode=check_mode, state="undone", ids=["logging/marks"])
+    fine.component_info()
+    fine.migration_info()
+    fine.run_info()
+    fine.task(component.DEFINITION, state="pruned", names=["logging"])
+    fine.task(run.DEFINITION, state="cancelled")
+    fine.delete("logging")
+    fine.delete()
+    fine.delete()
+    found += zip(names, fine.results, strict=True)
+
+    failing, names = somebody(kyma(image="broken"))
+    failing.deploy()
+    failing.run_info()
+    failing.materials.given = kyma("2.11")
+    failing.plan()
+    found += zip(names, failing.results, strict=True)
+    return found
+
+
+def paths(value: Any, before: str = "") -> Iterator[str]:
+    """The paths of all keys of a result, such as ``components.name``."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield f"{before}.{key}".removeprefix(".")
+            yield from paths(item, f"{before}.{key}".removeprefix("."))
+    elif isinstance(value, list):
+        for item in value:
+            yield from paths(item, before)
+
+
+def documented(returns: Mapping[str, Any], before: str = "") -> dict[str, Mapping[str, Any]]:
+    """What the documentation says of each path."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for key, one in returns.items():
+        path = f"{before}.{key}".removeprefix(".")
+        found |= {path: one, **documented(one.get("contains") or {}, path)}
+    return found
+
+
+def of(module: str) -> dict[str, Mapping[str, Any]]:
+    return documented(yaml.safe_load(import_module(f"{PLUGINS}.modules.{module}").RETURN))
+
+
+def results(module: str) -> list[Mapping[str, Any]]:
+    return [result for name, result in lives() if name == module]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_all_that_results_have_is_documented(module: str) -> None:
+    known = of(module)
+    found = {path for result in results(module) for path in paths(result)}
+    # What a dict holds is documented as a whole or not at all.
+    told = {p for p in found if not p.rpartition(".")[0] or "contains" in known.get(p.rpartition(".")[0], {})}
+    assert told - known.keys() - EVERYWHERE - OF_THE_CONTROLLER.get(module, set()) == set()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_all_that_is_documented_is_in_some_result(module: str) -> None:
+    found = {path for result in results(module) for path in paths(result)}
+    assert of(module).keys() - found - OF_THE_CONTROLLER.get(module, set()) == set()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_always_returned_is(module: str) -> None:
+    always = {key for key, one in of(module).items() if one.get("returned") in ("always", "success")}
+    for result in results(module):
+        assert result.get("failed") or always <= result.keys()
+
+
+@pytest.mark.parametrize("state", ["started", "finished", "cancelled"])
+def test_in_check_mode_a_run_answers_all_that_it_would_else(state: str) -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()["plan"]
+    begun = someone.task(run.DEFINITION, state="started", plan=planned)["run"]
+    rehearsed = someone.task(run.DEFINITION, check_mode=True, state=state, plan=planned, run=begun)
+    promised = {key for key, one in of("run").items() if f"O(state={state})" in str(one.get("returned"))}
+    assert promised
+    assert promised <= rehearsed.keys()

@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.forked_worker import (
+    ProcessLost,
+    extend_time_limit,
+    run_in_forked_worker,
+)
+
+Asked = Callable[[], bool]
+
+
+def ignore(_line: ProgressLine) -> None:
+    pass
+
+
+def wait_for(condition: Asked) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.01)
+
+
+def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
+    def work(progress: Progress, asked: Asked) -> Result:
+        progress("logging", "applying", "14 objects, ä")
+        progress("logging", "succeeded")
+        return {"changed": True, "asked": asked(), "text": "x" * 1_000_000}
+
+    shown: list[ProgressLine] = []
+    result = run_in_forked_worker(work, 60, shown.append)
+    assert result == {"changed": True, "asked": False, "text": "x" * 1_000_000}
+    assert [str(line) for line in shown] == [
+        "logging: applying (14 objects, ä)",
+        "logging: succeeded",
+    ]
+    assert time.time() - shown[0].time < 60
+
+
+def test_it_is_out_of_reach_of_what_ends_ansible() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        os.kill(os.getpid(), signal.SIGINT)
+        return {"pid": os.getpid(), "session": os.getsid(0)}
+
+    result = run_in_forked_worker(work, 60, ignore)
+    assert result["pid"] == result["session"] != os.getpid()
+
+
+def test_what_it_does_not_expect_is_told_with_its_traceback() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        raise ZeroDivisionError("by zero")
+
+    result = run_in_forked_worker(work, 60, ignore)
+    assert result["failed"] is True
+    assert result["msg"] == "unexpected: ZeroDivisionError('by zero')"
+    assert "in work" in result["exception"]
+
+
+def test_the_wish_to_stop_reaches_it() -> None:
+    def work(_progress: Progress, asked: Asked) -> Result:
+        wait_for(asked)
+        return {"msg": "stopped"}
+
+    assert run_in_forked_worker(work, 60, ignore, cancelled=lambda: True) == {"msg": "stopped"}
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGSEGV, "killed by SIGSEGV")]
+)
+def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        return {}
+
+    with pytest.raises(ProcessLost, match=f"{told} after 0 seconds.*run the playbook again"):
+        run_in_forked_worker(work, 60, ignore)
+
+
+def test_what_hangs_ends_at_the_limit() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        while True:
+            time.sleep(0.1)
+
+    with pytest.raises(ProcessLost, match="ended after its limit of 0 seconds"):
+        run_in_forked_worker(work, 0.2, ignore)
+
+
+def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        while True:
+            time.sleep(0.1)
+
+    with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
+        run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.2)
+
+
+def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
+    done, listening = tmp_path / "done", tmp_path / "listening"
+
+    def work(progress: Progress, _asked: Asked) -> Result:
+        progress("work", "begun")
+        wait_for(lambda: not listening.exists())
+        time.sleep(0.1)
+        progress("work", "goes on")
+        done.touch()
+        return {}
+
+    def leave(_line: ProgressLine) -> None:
+        os._exit(0)
+
+    listening.touch()
+    ansible = os.fork()
+    if not ansible:
+        run_in_forked_worker(work, 60, leave)
+    os.waitpid(ansible, 0)
+    listening.unlink()
+    wait_for(done.exists)
+
+
+def test_it_may_get_another_limit_while_it_works() -> None:
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        extend_time_limit(60)
+        time.sleep(0.5)
+        return {"left": signal.getitimer(signal.ITIMER_REAL)[0] > 50}
+
+    assert run_in_forked_worker(work, 0.3, ignore) == {"left": True}
+
+
+def test_what_was_told_to_stop_gets_no_more_time() -> None:
+    def work(_progress: Progress, asked: Asked) -> Result:
+        wait_for(asked)
+        extend_time_limit(60)
+        while True:
+            time.sleep(0.1)
+
+    with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
+        run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.5)

@@ -1,0 +1,138 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from multiprocessing.synchronize import Event, Lock
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import signals
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import (
+    is_stop_requested,
+    run_with_stop_signals,
+)
+
+
+@pytest.fixture(autouse=True)
+def untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "_received", [])
+
+
+@pytest.fixture
+def handlers() -> object:
+    before = {number: signal.getsignal(number) for number in (*signals.SIGNALS, signal.SIGALRM)}
+    yield before
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_without_a_signal_nothing_is_different_afterwards(handlers: dict[int, object]) -> None:
+    assert run_with_stop_signals(lambda told: {"changed": told()}) == {"changed": False}
+    assert {number: signal.getsignal(number) for number in handlers} == handlers
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("number", signals.SIGNALS)
+@pytest.mark.usefixtures("handlers")
+def test_a_signal_only_tells_to_stop(number: signal.Signals) -> None:
+    def work(told: Callable[[], bool]) -> Result:
+        assert not told()
+        os.kill(os.getpid(), number)
+        assert told()
+        return {"changed": True, "msg": "stopped in time", "components": ["x" * 100_000]}
+
+    result = run_with_stop_signals(work)
+    # Short, as it waits in a pipe that nobody may read.
+    assert result == {"failed": True, "changed": True, "msg": "stopped in time"}
+    assert is_stop_requested()
+    # Whatever hangs from now on, this process ends.
+    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= signals.SECONDS_TO_LEAVE
+
+
+@pytest.mark.usefixtures("handlers")
+def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(told: Callable[[], bool]) -> Result:
+        assert not told()
+        another = os.getppid() + 1
+        monkeypatch.setattr(os, "getppid", lambda: another)
+        assert told()
+        return {"msg": "stopped in time"}
+
+    assert run_with_stop_signals(work)["failed"]
+    assert is_stop_requested()
+
+
+def one_of_ansibles_workers(taking_up: bool, killed: Event, lock: Lock) -> None:
+    """Ends on the spot on a signal, as Ansible has its workers do."""
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(1))
+    signals.defer_signals()
+    if taking_up:
+        signals.restore_signals()
+    with lock:
+        os.kill(os.getpid(), signal.SIGINT)
+        killed.set()
+    os._exit(0)
+
+
+@pytest.mark.parametrize("taking_up", [False, True])
+def test_a_signal_leaves_no_lock_taken_while_a_worker_hands_over_what_it_has_to_say(taking_up: bool) -> None:
+    context = multiprocessing.get_context("fork")
+    killed, lock = context.Event(), context.Lock()
+    worker = context.Process(target=one_of_ansibles_workers, args=(taking_up, killed, lock))
+    worker.start()
+    worker.join(10)
+    lived = not taking_up
+    assert (killed.is_set(), worker.exitcode, lock.acquire(timeout=0.1)) == (lived, 0 if lived else 1, lived)
+
+
+def test_outside_of_a_worker_nobody_waits(handlers: dict[int, object]) -> None:
+    signals.defer_signals()
+    assert {number: signal.getsignal(number) for number in handlers} == handlers
+
+
+def test_what_was_told_to_stop_has_a_short_result() -> None:
+    done = {"changed": True, "components": ["x" * 100_000]}
+    assert signals.cancelled_result("told to stop", done) == {
+        "failed": True,
+        "changed": True,
+        "msg": "told to stop",
+    }
+    assert signals.cancelled_result("told to stop", {**done, "msg": "why"})["msg"] == "why"
+
+
+WORKER_AND_MAIN = """
+import multiprocessing, sys, time
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
+
+def work():
+    EXIT_MESSAGES.say("the first\\nline")
+    time.sleep(0.5)
+    for _ in range({lines}):
+        EXIT_MESSAGES.say("x" * 100)
+    EXIT_MESSAGES.say("the last line")
+
+multiprocessing.get_context("fork").Process(target=work).start()
+sys.exit(99)
+"""
+
+
+@pytest.mark.parametrize(("lines", "shown"), [(0, 2), (100, 102)])
+def test_the_main_process_prints_at_its_exit_what_workers_tell(lines: int, shown: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER_AND_MAIN.format(lines=lines)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (99, "")
+    told = done.stdout.splitlines()
+    assert (told[0], told[-1], len(told)) == ("the first line", "the last line", shown)

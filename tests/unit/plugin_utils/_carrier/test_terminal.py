@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others have written can't command the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal import (
+    sanitize_line,
+    sanitize_result,
+    sanitize_text,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+RED = "\x1b[31mall is lost\x1b[0m"
+
+
+@given(st.text())
+def test_no_control_character_is_left(text: str) -> None:
+    for character in sanitize_text(text):
+        assert character in "\t\n" or unicodedata.category(character) != "Cc"
+        assert unicodedata.bidirectional(character) not in TURNS
+
+
+@given(st.text())
+def test_a_line_is_one_line(text: str) -> None:
+    assert len(sanitize_line(text).splitlines()) <= 1
+
+
+def test_words_stay() -> None:
+    assert sanitize_text("Größe: 3 → 5\n\tfine") == "Größe: 3 → 5\n\tfine"
+    assert sanitize_text(RED) == "?[31mall is lost?[0m"
+
+
+def test_what_ansible_prints_of_a_result() -> None:
+    result = {"msg": RED, "warnings": [RED], "plan": {"evidence": RED}, "failed": True}
+    fit = sanitize_result(result)
+    assert "\x1b" not in fit["msg"] + fit["warnings"][0]
+    # Results are data, which Ansible prints as JSON.
+    assert fit["plan"] == result["plan"]
+    assert sanitize_result({"changed": False}) == {"changed": False}
+
+
+@dataclass(frozen=True)
+class Event:
+    msg: str
+
+
+@dataclass(frozen=True)
+class Warned:
+    event: Event
+
+
+def test_a_warning_of_a_shipped_module_stays_an_object() -> None:
+    assert sanitize_result({"warnings": [Warned(Event(RED))]})["warnings"] == [
+        Warned(Event(sanitize_text(RED)))
+    ]

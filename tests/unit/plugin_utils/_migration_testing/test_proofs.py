@@ -1,0 +1,265 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every proof of the kit catches what nobody else catches, and says it to a person."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    Migration,
+    Phase,
+    Verdict,
+    needed,
+    not_needed,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import InMemory
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
+    Case,
+    build_environment,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import Fault
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
+    Disproved,
+    assert_migration,
+)
+
+from tests.unit.plugin_utils._migration_testing import badly_written as bad
+from tests.unit.plugin_utils._migration_testing.badly_written import AFTER, BEFORE, config_map, secret
+
+CHANGED = [config_map(color="red", changes="1"), secret(token=bad.TOKEN)]
+
+CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
+    (bad.SaysTooLittle, "its class is complete", AFTER, "it has neither remove_in (the release that"),
+    (
+        bad.WritesInCheck,
+        "check only reads",
+        AFTER,
+        "on `before`, check made call 1 (apply ConfigMap shop/i-was-here): a check only reads",
+    ),
+    (
+        bad.LeavesTheTokenThere,
+        "run brings about `after`",
+        AFTER,
+        "ConfigMap shop/settings: data.old is 'a token', and `after` has none",
+    ),
+    (
+        bad.AsksTooMuch,
+        "check is cheap",
+        AFTER,
+        "on `before`, check made 4 requests, and 3 are allowed (get ConfigMap shop/a, get ConfigMap shop/b,",
+    ),
+    (
+        bad.TellsTheTime,
+        "check says the same twice",
+        AFTER,
+        "asked twice of the same cluster, check said needed ('ConfigMap shop/settings has the token at ",
+    ),
+    (
+        bad.MakesTheConfigMapAnew,
+        "what stays, stays",
+        AFTER,
+        "ConfigMap shop/settings has to stay, and is another object of the same name; it made these "
+        "deletions: delete ConfigMap shop/settings, delete ConfigMap shop/kept",
+    ),
+    (
+        bad.NeverSaysDone,
+        "check says not_needed once there",
+        AFTER,
+        "after run, check has to say not_needed, and said needed ('one never knows')",
+    ),
+    (
+        bad.RunsTwiceForMore,
+        "a second run changes nothing",
+        AFTER,
+        "ConfigMap shop/settings: data.color is 'red!', and the first run has 'red'",
+    ),
+    (
+        bad.ForgetsBeforeItKnows,
+        "killed and run again, it gets there",
+        AFTER,
+        "killed after call 3 (patch ConfigMap shop/settings): run again, it does not get where it has to "
+        "(its check said not_needed ('ConfigMap shop/settings has no token')):\n"
+        "    - Secret shop/token is not there, and an undisturbed run has it",
+    ),
+    (
+        bad.SwallowsErrors,
+        "after an error and run again, it gets there",
+        AFTER,
+        "with an error instead of the effect of call 3 (apply Secret shop/token): it "
+        "took no notice, and the cluster is not where it has to be:\n"
+        "    - Secret shop/token is not there, and an undisturbed run has it",
+    ),
+    (
+        bad.RepeatsWhatMayHaveHappened,
+        "after an error and run again, it gets there",
+        CHANGED,
+        "ConfigMap shop/settings: data.changes is '2', and an undisturbed run has '1'",
+    ),
+    (bad.Remembers, "it remembers nothing", AFTER, "it keeps something in Remembers.seen: a process that"),
+    (
+        bad.CannotBeRehearsed,
+        "it can be rehearsed",
+        AFTER,
+        "its rehearsal does not show what its run changes:\n    - ConfigMap shop/settings: data.token is",
+    ),
+    (
+        bad.HasNoPatience,
+        "it has patience with deletions",
+        [secret(token=bad.TOKEN)],
+        "a real API server takes a while to delete ConfigMap shop/settings, which has a deletionTimestamp "
+        "meanwhile; then check said needed ('ConfigMap shop/settings has the token') after run.",
+    ),
+    (
+        bad.TakesMoreWithIt,
+        "it can be undone",
+        AFTER,
+        "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and why "
+        "(`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:\n"
+        "    - ConfigMap shop/page is not there, and `before` has it",
+    ),
+]
+
+
+def case_of(migration: type[Migration], after: list[Object], **more: Any) -> Case:
+    around = build_environment(
+        migration, BEFORE, components=(), release="1", profile="", variables=None, seconds=5.0, waits=False
+    )
+    return Case(migration, before_of(migration), after, InMemory(), around, **more)
+
+
+def stays_of(migration: type[Migration]) -> list[Object]:
+    return [] if migration is bad.HasNoPatience else BEFORE
+
+
+def before_of(migration: type[Migration]) -> list[Object]:
+    return [*BEFORE, *bad.cache()] if migration is bad.TakesMoreWithIt else BEFORE
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> None:
+    bad.Remembers.seen.clear()
+
+
+@pytest.mark.parametrize(
+    ("migration", "name", "after", "said"), CAUGHT, ids=[one[0].__name__ for one in CAUGHT]
+)
+def test_one_proof_alone_catches_it(
+    migration: type[Migration], name: str, after: list[Object], said: str
+) -> None:
+    found = {}
+    for proof in PROOFS:
+        bad.Remembers.seen.clear()
+        if problems := list(proof.problems(case_of(migration, after, stays=stays_of(migration)))):
+            found[proof.name] = "\n".join(problems)
+    assert list(found) == [name], found
+    assert said in found[name]
+
+
+def test_each_proof_has_one_that_it_catches() -> None:
+    assert {name for _migration, name, _after, _said in CAUGHT} == {proof.name for proof in PROOFS}
+
+
+@pytest.mark.parametrize(
+    ("migration", "name", "after", "said"), CAUGHT, ids=[one[0].__name__ for one in CAUGHT]
+)
+def test_an_author_hears_of_it(migration: type[Migration], name: str, after: list[Object], said: str) -> None:
+    with pytest.raises(Disproved) as caught:
+        assert_migration(migration, before_of(migration), after, stays=stays_of(migration))
+    assert str(caught.value).startswith("migration shop/move-token does not keep these promises:\n  - ")
+    assert f"  - {name}: " in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_good_one_stands_them_all_in_milliseconds() -> None:
+    began = time.monotonic()
+    assert_migration(bad.MoveToken, BEFORE, AFTER, stays=BEFORE)
+    assert time.monotonic() - began < 2.0
+
+
+def test_no_value_of_a_secret_is_told() -> None:
+    with pytest.raises(Disproved) as caught:
+        assert_migration(bad.MoveToken, BEFORE, [config_map(color="red"), secret(token="another")])
+    assert "Secret shop/token: data.token differs from `after`" in str(caught.value)
+    assert "another" not in str(caught.value)
+    assert secret(token=bad.TOKEN)["data"]["token"] not in str(caught.value)
+
+
+def test_what_waits_for_ever_in_memory_is_told_at_once() -> None:
+    with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
+        assert_migration(bad.Oversleeps, BEFORE, AFTER)
+    assert "(11 more proofs wait for this one)" in str(caught.value)
+
+
+def test_what_hangs_is_given_up() -> None:
+    with pytest.raises(
+        Disproved, match=r"it hangs: it did not end within 0\.2 s, and was given up"
+    ) as caught:
+        assert_migration(bad.Hangs, BEFORE, AFTER, seconds=0.2)
+    assert "its last request was call 1 (get ConfigMap shop/settings)" in str(caught.value)
+
+
+class DeclaresThatItTakesMoreWithIt(bad.TakesMoreWithIt):
+    """The token is in a Secret, and the cache is gone."""
+
+    irreversible = "Pages of the cache are not kept."
+    irreversible_kinds = ("ConfigMap",)
+
+
+class MakesThePagesAnew(bad.TakesMoreWithIt):
+    """The token is in a Secret, and the cache is gone."""
+
+    def undo(self, ctx: Context) -> None:
+        page = bad.cache()[1]
+        del page["metadata"]["ownerReferences"]
+        ctx.cluster.apply(page)
+
+
+def test_what_is_declared_irreversible_need_not_come_back() -> None:
+    assert_migration(DeclaresThatItTakesMoreWithIt, [*BEFORE, *bad.cache()], AFTER)
+
+
+def test_what_no_journal_can_undo_a_migration_may_undo_itself() -> None:
+    assert_migration(MakesThePagesAnew, [*BEFORE, *bad.cache()], AFTER, ignore=["metadata.ownerReferences"])
+
+
+def test_faults_fall_on_every_call_before_and_after_its_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The undisturbed migration makes five calls; at the sixth, where there is none, the search ends."""
+    struck: list[tuple[Fault, int, bool]] = []
+    attempt = Case.attempt
+
+    def watched(case: Case, cluster: Any, **how: Any) -> Any:
+        done = attempt(case, cluster, **how)
+        if how.get("fault"):
+            struck.append((how["fault"], how["fault_at"], done.recording.hit))
+        return done
+
+    monkeypatch.setattr(Case, "attempt", watched)
+    assert_migration(bad.MoveToken, BEFORE, AFTER)
+    hits = [(fault, number) for fault, number, hit in struck if hit]
+    assert sorted(hits) == sorted((fault, number) for fault in Fault for number in range(1, 6))
+
+
+class MakesSettings(Migration):
+    """Settings are there."""
+
+    component = "shop"
+    phase = Phase.PRE
+    keep = "for tests"
+
+    def check(self, ctx: Context) -> Verdict:
+        found = ctx.cluster.get("v1", "ConfigMap", "settings", "shop")
+        return not_needed("they are there") if found else needed("there are none")
+
+    def run(self, ctx: Context) -> None:
+        ctx.cluster.apply(config_map("settings", color="red"))
+
+
+def test_one_that_makes_something_from_nothing_finds_the_namespace() -> None:
+    assert_migration(MakesSettings, [], [config_map("settings", color="red")])

@@ -1,0 +1,153 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans in files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    MigrationFolder,
+    pack_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_file import (
+    PLAN_OPTIONS,
+    SECRET_OPTIONS,
+    BadPlan,
+    archive_code_digest,
+    given_options,
+    names_of,
+    option_mismatches,
+    options_from_plan,
+    read_plan,
+    version_of_hop,
+    write_plan,
+)
+
+PARAMS: dict[str, Any] = {
+    **{name: option.get("default") for name, option in DEFINITION.argument_spec.items()},
+    "release": "/releases/2.9",
+    "overrides": ["logging.password=secret-word"],
+    "migration_variables": {"colour": "secret-word"},
+    "strict_drift": True,
+}
+ASKED_FOR = given_options(PARAMS, DEFINITION.argument_spec)
+RESULT: dict[str, Any] = {
+    "plan": {"version": "2.9", "noted": {"logging": []}, "later": [{"version": "2.10"}]},
+    "summary": ["Kyma 2.9:"],
+    "saw": {"records": "/"},
+}
+
+
+def test_it_is_read_as_it_was_written_by_its_owner_only(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    digest = write_plan(file, ASKED_FOR, RESULT)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+    kept = read_plan(file, digest)
+    assert kept["digest"] == digest
+    assert kept["asked"] == {"release": "/releases/2.9", "strict_drift": True}
+    assert kept["plan"] == {"version": "2.9", "later": [{"version": "2.10"}]}
+    assert kept["saw"] == RESULT["saw"]
+    assert "secret-word" not in file.read_text()
+    assert read_plan(file, "") == read_plan(file, digest.removeprefix("sha256:"))
+
+
+def test_every_option_is_either_kept_or_given_again_or_about_keeping() -> None:
+    about_keeping = {"plan", "plan_out", "plan_digest", "plan_hop"}
+    assert {*PLAN_OPTIONS, *SECRET_OPTIONS, *about_keeping} == set(DEFINITION.argument_spec)
+
+
+def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_path: Path) -> None:
+    written = {**PARAMS, "values_files": ["values/all.yaml", "/etc/live.yaml"]}
+    file = tmp_path / "plan.json"
+    write_plan(file, ASKED_FOR, RESULT, names_of(written))
+    assert "secret-word" not in file.read_text()
+    names = read_plan(file, "")["names"]
+    assert option_mismatches(names, names_of(PARAMS)) == []
+    assert option_mismatches(names, names_of({**written, "values_files": ["all.yaml", "live.yaml"]})) == []
+    assert option_mismatches(names, names_of({**PARAMS, "values_files": ["all.yaml", "other.yaml"]})) == [
+        "values_files (kyma_values_files): the plan was made with live.yaml: give that again",
+        "values_files (kyma_values_files): the plan was made without other.yaml: leave that out, or plan"
+        " again",
+    ]
+    assert option_mismatches(names, {}) == [
+        "overrides (kyma_overrides): the plan was made with logging.password: give that again",
+        "migration_variables (kyma_migration_variables): the plan was made with colour: give that again",
+    ]
+
+
+def test_what_is_not_given_with_it_is_what_was_asked_for() -> None:
+    asked = {"release": "2.11", "hops": "auto", "profile": "production", "prune": True}
+    kept = {"asked": asked}
+    assert options_from_plan(kept, {}, 1) == asked
+    assert options_from_plan(kept, {"release": "/elsewhere/2.11", "strict": True}, 1) == {
+        "hops": "auto",
+        "profile": "production",
+        "prune": True,
+    }
+    assert options_from_plan(kept, {"release": "2.10"}, 2) == {"profile": "production", "prune": True}
+    assert options_from_plan(kept, {}, 2) == {"profile": "production", "prune": True}
+
+
+def test_hops_are_counted_from_one() -> None:
+    assert [version_of_hop(RESULT, hop) for hop in (1, 2)] == ["2.9", "2.10"]
+    for hop in (0, 3):
+        with pytest.raises(BadPlan, match=rf"plan_hop: .* no hop {hop}, as it leads to 2\.9, 2\.10"):
+            version_of_hop(RESULT, hop)
+
+
+def test_an_older_plan_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text("old")
+    file.chmod(0o644)
+    write_plan(file, ASKED_FOR, RESULT)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert read_plan(file, "")
+
+
+def test_another_one_than_was_approved_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    write_plan(file, ASKED_FOR, RESULT)
+    with pytest.raises(BadPlan, match="was approved"):
+        read_plan(file, "sha256:" + 64 * "0")
+
+
+def test_one_that_was_edited_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    write_plan(file, ASKED_FOR, RESULT)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "summary": ["all is well"]}))
+    with pytest.raises(BadPlan, match="was changed since"):
+        read_plan(file, "")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"apiVersion": "v1", "kind": "Plan"}'])
+def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(text)
+    with pytest.raises(BadPlan, match=r"plan\.json"):
+        read_plan(file, "")
+
+
+def test_a_place_where_none_can_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadPlan, match=r"plan_out \(kyma_plan_out\): .* can't be written to .*: No such file"):
+        write_plan(tmp_path / "nowhere" / "plan.json", ASKED_FOR, RESULT)
+
+
+def test_code_is_the_same_wherever_it_lies(tmp_path: Path) -> None:
+    for name, text in (("one", "A = 1"), ("same", "A = 1"), ("other", "A = 2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "migration.py").write_text(text)
+
+    def digest(name: str) -> str:
+        return archive_code_digest(
+            pack_migrations([MigrationFolder("playbook", str(tmp_path / name))]).content
+        )
+
+    assert digest("one") == digest("same")
+    assert digest("one") != digest("other")

@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Content, Release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import cache as release_cache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
+
+RELEASE = Release("2.9", "abc", "", "kyma-system", (), {}, Content(()))
+
+
+def whole(release: Release) -> bool:
+    return all(content.is_read for content in release.content.values())
+
+
+def test_of_those_that_want_it_at_the_same_time_one_reads_it(tmp_path: Path) -> None:
+    read: list[int] = []
+    got: list[Release] = []
+
+    def render(_there: Release | None) -> Release:
+        read.append(1)
+        time.sleep(0.2)
+        return RELEASE
+
+    def work() -> None:
+        got.append(ReleaseCache(tmp_path, print).release("abc", whole, render))
+
+    threads = [threading.Thread(target=work) for _i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read) == 1
+    assert got == [RELEASE] * 4
+    assert read_bundle_file(ReleaseCache(tmp_path, print).path("abc")) == RELEASE
+
+
+def test_more_of_it_is_read_where_that_is_wanted_and_not_again(tmp_path: Path) -> None:
+    cache = ReleaseCache(tmp_path, print)
+    part = replace(RELEASE, content={"a": Content((), source_hash="s", is_read=False)})
+    more = replace(RELEASE, content={"a": Content((), source_hash="s")})
+    asked: list[Release | None] = []
+
+    def read(result: Release) -> Callable[[Release | None], Release]:
+        def reading(there: Release | None) -> Release:
+            asked.append(there)
+            return result
+
+        return reading
+
+    assert cache.release("abc", lambda _release: True, read(part)) == part
+    assert cache.release("abc", lambda _release: True, read(more)) == part
+    assert cache.release("abc", whole, read(more)) == more
+    assert cache.release("abc", whole, read(part)) == more
+    assert asked == [None, part]
+
+
+def test_a_release_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
+    def fail(_there: Release | None) -> Release:
+        raise LifecycleError("a.yaml:3: broken")
+
+    with pytest.raises(LifecycleError, match="broken"):
+        ReleaseCache(tmp_path, print).release("abc", whole, fail)
+    assert ReleaseCache(tmp_path, print).release("abc", whole, lambda _there: RELEASE) == RELEASE
+
+
+@pytest.mark.parametrize(("busy", "told"), [(0.05, 0), (1.0, 1)])
+def test_a_long_wait_for_somebody_else_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, busy: float, told: int
+) -> None:
+    monkeypatch.setattr(release_cache, "SILENT_SECONDS", 0.4)
+    begun = threading.Event()
+    said: list[str] = []
+
+    def render(_there: Release | None) -> Release:
+        begun.set()
+        time.sleep(busy)
+        return RELEASE
+
+    cache = ReleaseCache(tmp_path, said.append)
+    other = threading.Thread(target=partial(cache.release, "abc", whole, render))
+    other.start()
+    begun.wait(5)
+    cache.release("abc", whole, lambda _there: pytest.fail("read twice"))
+    other.join()
+    waiting = f"waiting for another host's task, which renders the same release (it holds {tmp_path}/"
+    assert [text.startswith(waiting) for text in said] == [True] * told

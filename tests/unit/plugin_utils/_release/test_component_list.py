@@ -1,0 +1,164 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The component list, in the format that Kyma has always had, with our optional keys."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
+    is_outside,
+    parse_component_list,
+    seconds_of,
+)
+
+KYMA = """\
+---
+defaultNamespace: kyma-system
+prerequisites:
+  - name: "cluster-essentials"
+  - name: "istio"
+    namespace: "istio-system"
+components:
+  - name: "logging"
+"""
+
+
+def test_kyma_s_own_format() -> None:
+    listed = parse_component_list(KYMA, "components.yaml")
+    assert listed.default_namespace == "kyma-system"
+    assert listed.entries == (
+        ComponentEntry("cluster-essentials", "kyma-system", prerequisite=True),
+        ComponentEntry("istio", "istio-system", prerequisite=True),
+        ComponentEntry("logging", "kyma-system"),
+    )
+
+
+def test_the_default_namespace_has_a_default() -> None:
+    assert parse_component_list("components: [{name: a}]", "f").entries[0].namespace == "kyma-system"
+
+
+def test_our_optional_keys() -> None:
+    text = (
+        "components:\n- name: a\n  needs: [b, c]\n  timeout: 10m\n  source: x/y\n  version: 2.10\n"
+        "  role: my.own.role\n- {name: b, needs: a, timeout: 90}\n"
+    )
+    first, second = parse_component_list(text, "f").entries
+    assert first == ComponentEntry(
+        "a",
+        "kyma-system",
+        needs=("b", "c"),
+        timeout=600.0,
+        source="x/y",
+        version="2.10",
+        role="my.own.role",
+    )
+    assert (second.needs, second.timeout) == (("a",), 90.0)
+
+
+def test_json_with_tabs() -> None:
+    text = '{\n\t"components": [\n\t\t{"name": "a", "version": 2.10, "needs": []}\n\t]\n}\n'
+    assert parse_component_list(text, "components.json").entries == (
+        ComponentEntry("a", "kyma-system", version="2.10"),
+    )
+
+
+@pytest.mark.parametrize("version", ["1-\U0001f680", r"\ud83d\ude80", r"\\ud83d\\ude80", 'ä/\t"\n'])
+def test_json_with_escapes(version: str) -> None:
+    text = json.dumps({"components": [{"name": "a", "version": version}]})
+    assert parse_component_list(text, "components.json").entries[0].version == version
+
+
+@pytest.mark.parametrize("escape", [r"\ud83d", r"\ude80\ud83d", r"\UD83D\UDE80"])
+def test_half_a_character_of_json_is_refused(escape: str) -> None:
+    with pytest.raises(ReleaseError, match="not YAML"):
+        parse_component_list(f'{{"components": [{{"name": "{escape}"}}]}}', "components.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("600", 600), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("1.5h", 5400), ("0", None), ("", None)],
+)
+def test_durations(text: str, seconds: float | None) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["10 m", "m", "1d", "-5", "10m1h"])
+def test_no_durations(text: str) -> None:
+    assert seconds_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "out"),
+    [("a/b", False), ("a/../b", False), ("./a", False), ("../a", True), ("a/../../b", True), ("/a", True)],
+)
+def test_paths_that_lead_out(path: str, out: bool) -> None:
+    assert is_outside(path) is out
+
+
+def test_everything_that_is_wrong_is_told_at_once_with_its_line() -> None:
+    text = """\
+defaultNamespace: Upper
+extra: 1
+prerequisites: {}
+components:
+  - name: a
+    need: b
+    timeout: soon
+  - name: a
+  - namespace: x
+  - plain
+  - name: ../b
+    source: ../c
+  - name: global
+  - name: c
+    needs: [{d: 1}]
+    version: [1]
+  - name: foundation
+"""
+    with pytest.raises(ReleaseError) as caught:
+        parse_component_list(text, "components.yaml")
+    assert [str(problem).removeprefix("components.yaml:") for problem in caught.value.problems] == [
+        "1: the key 'extra' is unknown here: there are defaultNamespace, prerequisites, components",
+        "1: 'Upper' can't be a namespace's name",
+        "5: the key 'need' is unknown here: there are name, namespace, needs, timeout, source, version, role",
+        "5: the timeout 'soon' is neither seconds nor like 10m or 1h30m",
+        "8: the component a is there twice, first on line 5",
+        "9: a component needs a name",
+        "1: entry 4 of components must be a mapping with a name",
+        "11: '../b' can't be a component's name: it may have lower-case letters, digits and '-'",
+        "11: the source '../c' must be a path inside of the release",
+        "13: no component can be called global: that is for values and migrations of the whole deployment",
+        "14: needs must be a list of strings",
+        "14: version must be a string",
+        "17: no component can be called foundation:"
+        " that is the namespaces and CRDs that are deployed before any component",
+    ]
+    assert "for 13 reasons:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("components: []\n", "the list has no components"),
+        ("components:\n  a: b\n", "components must be a list"),
+        ("- a\n", "one mapping is wanted here"),
+        ("", "one mapping is wanted here"),
+        ("components: [{name: a}]\ncomponents: [{name: b}]\n", "f:2: the key 'components' is there twice"),
+    ],
+)
+def test_no_list(text: str, message: str) -> None:
+    with pytest.raises(ReleaseError, match=message):
+        parse_component_list(text, "f")
+
+
+@pytest.mark.parametrize(
+    "role", ["/tmp/evil", "./evil", "../evil", "evil/tasks", "~/evil", "{{ evil }}", "a b"]
+)
+def test_a_role_is_a_name_and_no_path_to_code(role: str) -> None:
+    with pytest.raises(ReleaseError, match="can't be a role's name"):
+        parse_component_list(f"components: [{{name: a, role: '{role}'}}]\n", "components.yaml")

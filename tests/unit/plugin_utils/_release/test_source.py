@@ -1,0 +1,213 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a release may come from, and that nothing comes along that should not."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import io
+import os
+import tarfile
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import without_login
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import open_source
+
+Member = tuple[tarfile.TarInfo, bytes]
+
+
+def member(name: str, text: str = "", **attributes: object) -> Member:
+    info = tarfile.TarInfo(name)
+    info.size = len(text)
+    for key, value in attributes.items():
+        setattr(info, key, value)
+    return info, text.encode()
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Callable[..., Path]:
+    def make(*members: Member, name: str = "kyma-2.9.tar.gz") -> Path:
+        path = tmp_path / "served" / name
+        path.parent.mkdir(exist_ok=True)
+        with tarfile.open(path, "w:gz") as tar:
+            for info, data in members:
+                tar.addfile(info, io.BytesIO(data))
+        return path
+
+    return make
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders are made, to see that they are gone."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """The address of an HTTP server for what lies in ``served``."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    (tmp_path / "served").mkdir(exist_ok=True)
+    serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "served"))
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{serving.server_port}"
+    serving.shutdown()
+    serving.server_close()
+
+
+def digest(path: Path) -> str:
+    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def opened(request: ReleaseRequest) -> tuple[str, str, dict[str, str]]:
+    """Label, version and files of a source."""
+    with open_source(request) as source:
+        files = {
+            path.relative_to(source.root).as_posix(): path.read_text()
+            for path in source.root.rglob("*")
+            if path.is_file()
+        }
+        return source.label, source.version(), files
+
+
+def test_a_directory_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "kyma-2.9"
+    root.mkdir()
+    (root / "a").write_text("b")
+    (tmp_path / "current").symlink_to(root)
+    assert opened(ReleaseRequest(str(root))) == (str(root), "2.9", {"a": "b"})
+    assert opened(ReleaseRequest(str(tmp_path / "current")))[1] == "2.9"
+    monkeypatch.chdir(root)
+    assert opened(ReleaseRequest("."))[:2] == (".", "2.9")
+    with open_source(ReleaseRequest(f"{root}/")) as source:
+        assert source.show(source.root / "x" / "y.yaml") == f"{root}/x/y.yaml"
+
+
+@pytest.mark.parametrize("name", ["kyma.tar.gz", "kyma.tgz"])
+def test_an_archive_with_a_top_folder(archive: Callable[..., Path], temporary: Path, name: str) -> None:
+    path = archive(member("kyma-2.9.1/components.yaml", "x"), name=name)
+    assert opened(ReleaseRequest(str(path), checksum=digest(path))) == (
+        str(path),
+        "2.9.1",
+        {"components.yaml": "x"},
+    )
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_archive_without_one(archive: Callable[..., Path]) -> None:
+    path = archive(member("components.yaml", "x"), member("a/b.yaml", "y"))
+    assert opened(ReleaseRequest(str(path)))[1:] == ("2.9", {"components.yaml": "x", "a/b.yaml": "y"})
+
+
+def test_an_archive_by_http(archive: Callable[..., Path], server: str, temporary: Path) -> None:
+    path = archive(member("kyma/components.yaml", "x"), name="2.9.3.tar.gz")
+    url = f"{server}/2.9.3.tar.gz?token=secret"
+    label, version, files = opened(ReleaseRequest(url, checksum=digest(path).upper().replace("SHA", "sha")))
+    assert (label, version, files) == (f"{server}/2.9.3.tar.gz", "2.9.3", {"components.yaml": "x"})
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_archive_by_file_url(archive: Callable[..., Path]) -> None:
+    path = archive(member("kyma-2.9/components.yaml", "x"))
+    assert opened(ReleaseRequest(path.as_uri(), checksum=digest(path)))[2] == {"components.yaml": "x"}
+
+
+def refused(request: ReleaseRequest) -> str:
+    with pytest.raises(ReleaseError) as caught:
+        opened(request)
+    return str(caught.value)
+
+
+def test_a_url_must_be_pinned(server: str) -> None:
+    assert "must be pinned: give its checksum as sha256:" in refused(ReleaseRequest(f"{server}/a.tar.gz"))
+
+
+def test_a_wrong_checksum(archive: Callable[..., Path], server: str, temporary: Path) -> None:
+    path = archive(member("components.yaml", "x"))
+    wanted = "0" * 64
+    for source in (str(path), f"{server}/kyma-2.9.tar.gz"):
+        message = refused(ReleaseRequest(source, checksum=f"sha256:{wanted}"))
+        assert message == f"{source}: its sha256 is {digest(path)[7:]}, but {wanted} is wanted"
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("checksum", ["md5:" + "0" * 32, "0" * 63, "sha256:" + "g" * 64])
+def test_a_checksum_of_another_form(archive: Callable[..., Path], checksum: str) -> None:
+    path = archive(member("components.yaml", "x"))
+    assert "is not of the form sha256:" in refused(ReleaseRequest(str(path), checksum=checksum))
+
+
+def test_urls_that_can_not_be_reached(server: str, temporary: Path) -> None:
+    pinned = "0" * 64
+    missing = refused(ReleaseRequest(f"{server}/none.tar.gz", checksum=pinned))
+    assert missing.startswith(f"{server}/none.tar.gz: can't be downloaded: ")
+    assert "404" in missing
+    closed = refused(ReleaseRequest("http://user:hunter2@127.0.0.1:9/a.tgz", checksum=pinned))
+    assert closed.startswith("http://127.0.0.1:9/a.tgz: can't be downloaded: ")
+    assert "hunter2" not in closed
+    assert list(temporary.iterdir()) == []
+
+
+def test_no_login_is_shown() -> None:
+    assert without_login("https://u:p@h:1/a.tgz?x=y#z") == "https://h:1/a.tgz"
+    assert without_login("/some/where@2x") == "/some/where@2x"
+
+
+def test_what_is_no_release(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_text("")
+    (tmp_path / "a.tgz").write_text("no archive")
+    assert refused(ReleaseRequest(str(tmp_path / "none"))).endswith("there is no such directory or archive")
+    assert "a release is a directory or an archive" in refused(ReleaseRequest(str(tmp_path / "a.zip")))
+    assert "can't be unpacked" in refused(ReleaseRequest(str(tmp_path / "a.tgz")))
+    assert "leave it out" in refused(ReleaseRequest(str(tmp_path), checksum="0" * 64))
+
+
+def test_half_an_archive(archive: Callable[..., Path]) -> None:
+    path = archive(member("components.yaml", os.urandom(20000).hex()))
+    path.write_bytes(path.read_bytes()[:9000])
+    assert "can't be unpacked" in refused(ReleaseRequest(str(path)))
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        member("../escaped", "x"),
+        member("a/../../escaped", "x"),
+        member("link", type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+        member("link", type=tarfile.SYMTYPE, linkname="../../escaped"),
+        member("hard", type=tarfile.LNKTYPE, linkname="../escaped"),
+        member("device", type=tarfile.CHRTYPE, devmajor=1, devminor=3),
+        member("pipe", type=tarfile.FIFOTYPE),
+    ],
+)
+def test_nothing_evil_is_unpacked(archive: Callable[..., Path], temporary: Path, evil: Member) -> None:
+    path = archive(member("components.yaml", "x"), evil)
+    assert "is not safe to unpack" in refused(ReleaseRequest(str(path)))
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_absolute_path_stays_inside(archive: Callable[..., Path], tmp_path: Path) -> None:
+    path = archive(member("components.yaml", "x"), member(f"{tmp_path}/escaped", "y"))
+    assert "y" in opened(ReleaseRequest(str(path)))[2].values()
+    assert not (tmp_path / "escaped").exists()
+
+
+def test_a_link_inside_is_kept(archive: Callable[..., Path]) -> None:
+    path = archive(member("a/x.yaml", "x"), member("b", type=tarfile.SYMTYPE, linkname="a/x.yaml"))
+    assert opened(ReleaseRequest(str(path)))[2] == {"a/x.yaml": "x", "b": "x"}

@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The roles that are shipped grant what the collection itself needs, and not a verb more."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
+    Subject,
+    granting_roles,
+    rights_problem,
+    roles_as_yaml,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import VIEWERS
+
+from tests.cluster.paths import ROOT
+from tests.integration.playbook.release_rules import RULES
+
+PLUGINS = ROOT / "plugins"
+PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
+ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
+DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
+RISKY = ("escalate", "bind", "impersonate")
+
+
+def granted(rules: Iterable[Mapping[str, Any]]) -> Iterator[Right]:
+    for rule in rules:
+        names = rule.get("resourceNames") or [""]
+        for group, resource, verb, name in itertools.product(
+            rule["apiGroups"], rule["resources"], rule["verbs"], names
+        ):
+            yield Right(verb, group, resource, "", name)
+
+
+def _modules_of_rights() -> list[str]:
+    files = PLUGINS.glob("module_utils/**/*rights.py")
+    return [".".join((PACKAGE, *file.relative_to(PLUGINS).with_suffix("").parts)) for file in files]
+
+
+def own_needs() -> set[Right]:
+    """All that the code says that it needs whatever is deployed: each function that takes no release."""
+    modules = [import_module(name) for name in _modules_of_rights()]
+    functions = {
+        function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if name.endswith("_rights") and not inspect.signature(function).parameters
+    }
+    assert len(functions) >= 3
+    return {right.everywhere() for function in functions for right in function()}
+
+
+def test_the_deployer_gets_what_the_code_needs_and_no_more() -> None:
+    assert set(granted(DEPLOYER["rules"])) == own_needs()
+
+
+@pytest.mark.parametrize("number", range(len(DEPLOYER["rules"])))
+def test_no_rule_can_go(number: int) -> None:
+    left = [rule for position, rule in enumerate(DEPLOYER["rules"]) if position != number]
+    assert own_needs() - set(granted(left))
+
+
+def test_what_readers_get_is_what_deployments_bring() -> None:
+    assert READER == VIEWERS
+
+
+def test_nothing_is_granted_wholesale() -> None:
+    for right in (*granted(DEPLOYER["rules"]), *granted(READER["rules"])):
+        assert "*" not in (right.verb, right.group, right.resource)
+        assert right.verb not in RISKY
+        assert right.resource != "secrets"
+
+
+def test_each_rule_says_why() -> None:
+    lines = (ROLES / "deployer.yaml").read_text().splitlines()
+    rules = [number for number, line in enumerate(lines) if line.startswith("  - apiGroups:")]
+    assert len(rules) == len(DEPLOYER["rules"])
+    assert all(lines[number - 1].startswith("  # ") for number in rules)
+
+
+def test_a_reason_stands_beside_each_verb_that_could_grant_more() -> None:
+    missing = {
+        Right("escalate", RBAC, "clusterroles", "", "a"),
+        Right("bind", RBAC, "clusterroles", "", "b"),
+        Right("list", "", "secrets"),
+    }
+    roles = granting_roles(missing, Subject("jane"), ())
+    text = roles_as_yaml(roles)
+    assert list(yaml.safe_load_all(text)) == roles
+    lines = text.splitlines()
+    for verb in ("escalate", "bind"):
+        rule = next(n for n, line in enumerate(lines) if f"verbs: [{verb}]" in line) - 2
+        assert lines[rule].startswith("- apiGroups:")
+        assert lines[rule - 1].startswith("# The release")
+    assert len([line for line in lines if line.startswith("#")]) == 2
+
+
+def test_what_is_granted_of_all_is_not_granted_by_name_again() -> None:
+    kind = ("apiextensions.k8s.io", "customresourcedefinitions")
+    missing = {Right("patch", *kind), Right("patch", *kind, "", "runs.lifecycle.kyma-project.io")}
+    [role, _binding] = granting_roles(missing, Subject("jane"), ())
+    assert role["rules"] == [{"apiGroups": [kind[0]], "resources": [kind[1]], "verbs": ["patch"]}]
+
+
+def test_a_right_by_name_is_told_with_it() -> None:
+    missing = {Right("patch", RBAC, "clusterroles", "", name) for name in ("a", "b")}
+    told = rights_problem("jane", missing, "---\n")
+    assert f"\n  patch clusterroles.{RBAC} (a, b) in the whole cluster\n" in told
+
+
+def test_who_deploys_in_tests_has_of_what_is_ours_only_the_shipped_role() -> None:
+    groups = {group for rule in RULES for group in rule["apiGroups"]}
+    assert not {"*", "lifecycle.kyma-project.io", "coordination.k8s.io"} & groups
+    assert not any("*" in rule["verbs"] for rule in RULES)
