@@ -24,6 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import (
     is_immutable,
     is_other_object,
@@ -40,7 +42,9 @@ def cluster(request: pytest.FixtureRequest) -> Cluster:
     """Each of the two, in turn, writing as the manager ``one``."""
     if request.param == "memory":
         return MemoryCluster().with_field_manager("one")
-    live: Cluster = request.getfixturevalue("live_cluster")
+    live: LiveCluster = request.getfixturevalue("live_cluster")
+    # The server answers some requests with a 500 that is its last word, and that a client would try again.
+    live._transport.retry_policy = RetryPolicy(internal_limit=0.5)
     return live.with_field_manager("one")
 
 

@@ -22,10 +22,10 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import BIN
+from tests.support.extent import IS_FULL
 
 from .accounts import deployer_of
 from .elsewhere import inventory_elsewhere
-from .matrix import IS_FULL
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook
 from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment
