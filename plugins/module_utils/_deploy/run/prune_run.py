@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -62,24 +63,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
+from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
 from ..plan.binding import require_planned_release
 
 
-def prune_components(task: Task) -> Result:
+def prune_components(task: Task, options: ComponentOptions) -> Result:
     """Prune some components; as part of a run only where all before has succeeded."""
-    if not task.params["run"]:
+    if not options.run:
         name = f"prune-{new_run_name()}"
-        return run_with_own_lease(task, name, lambda leased: _pruned(leased, {}))
-    record = read_run(task.cluster, task.params["run"])
+        return run_with_own_lease(task, name, lambda leased: _pruned(leased, options, {}))
+    record = read_run(task.cluster, options.run)
     require_planned_release(task, record)
     with run_under_lease(task, record) as working_task:
-        return _pruned(working_task, record)
+        return _pruned(working_task, options, record)
 
 
-def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
-    run: str = task.params["run"] or ""
+def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> Result:
+    run = options.run
     stopping = CancellationCheck(task, record)
     why_not = _why_not(record) or stopping.reason()
     if why_not:
@@ -93,12 +95,12 @@ def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
             "warnings": warnings,
         }
     started = time.monotonic()
-    task = replace(task, cancelled=Grace(stopping, task.params["grace"]))
+    task = replace(task, cancelled=Grace(stopping, options.grace))
     with Reminder(task.progress) as progress:
-        outcomes = _Pruning(replace(task, progress=progress)).work()
+        outcomes = _Pruning(replace(task, progress=progress), options).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     if run:
-        _note(task, outcomes, time.monotonic() - started)
+        _note(task.cluster, run, outcomes, time.monotonic() - started)
     not_ended = end_if_cancelled(task, run, stopping.reason())
     result: Result = {
         "changed": any(outcome.deleted for outcome in outcomes),
@@ -112,7 +114,7 @@ def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
     }
     if failed:
         result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
-        result["failed"] = not task.params["run"]
+        result["failed"] = not run
     return result
 
 
@@ -127,22 +129,22 @@ def _why_not(record: Mapping[str, Any]) -> str:
 class _Pruning:
     """The pruning of some components, side by side and in rounds."""
 
-    def __init__(self, task: Task) -> None:
-        params = task.params
+    def __init__(self, task: Task, options: ComponentOptions) -> None:
         self._task = task
-        self._allowed: list[str] = params["prune_allow"]
+        self._options = options
+        self._allowed = options.policy.prune_allow
         self._inventories = read_inventories(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
         desired = desired_release(release, scope_of(task.cluster), kept)
         self._in_release = desired.components.keys()
         wanted = {ref for component in desired.components.values() for ref in component.refs}
-        self._dropped = obsolete_entries(self._inventories.values(), wanted, params["names"])
-        self._names = [name for name in params["names"] if name in self._inventories]
+        self._dropped = obsolete_entries(self._inventories.values(), wanted, options.names)
+        self._names = [name for name in options.names if name in self._inventories]
         self._going = {name: RemovalInRounds(self._allowed_of(name)) for name in self._names}
         self._terms = Terms(
             task.cluster,
-            deadline=time.monotonic() + float(params["timeout"]),
+            deadline=time.monotonic() + options.timeout,
             cancelled=task.cancelled,
             retain=ContainedObjects(task.cluster, lambda ref: str(ref) in self._allowed).retain,
             watcher=Watcher(task.cluster),
@@ -151,7 +153,7 @@ class _Pruning:
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
         for turn in range(ROUNDS):
-            map_in_threads(partial(self._prune, turn), self._names, int(self._task.params["workers"]))
+            map_in_threads(partial(self._prune, turn), self._names, self._options.workers)
         return list(map(self._end, self._names))
 
     def _prune(self, turn: int, name: str) -> None:
@@ -202,9 +204,8 @@ class _Pruning:
             rewrite_inventory(self._task.cluster, after)
 
 
-def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
-    run, record = task.params["run"], read_run(task.cluster, task.params["run"])
-    status = record.get("status") or {}
+def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
+    status = read_run(cluster, run).get("status") or {}
     known: Mapping[str, Any] = status.get("components") or {}
     failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
     components = {
@@ -212,7 +213,7 @@ def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> N
     }
     phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
     among = len({**known, **components}) + len(status.get("migrations") or {})
-    update_run_status(task.cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
+    update_run_status(cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
 
 def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
