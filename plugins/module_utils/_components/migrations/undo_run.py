@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,10 +14,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
     DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    deployed_migrations,
-    task_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
@@ -76,37 +72,65 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Mi
 from .phase_migrations import MigrationRunner
 from .undo_retention import inhabitants_told, sparing_rights
 
+AskMigrations = Callable[[Task], MigrationRunner]
+"""Answers with the migrations that are shipped, for the components that they belong to."""
 
-def undo_migrations(task: Task) -> Result:
-    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
-    if task.params["phase"]:
-        raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+
+@dataclass(frozen=True)
+class UndoRequest:
+    """Which migrations a user wants to have undone.
+
+    Attributes:
+        ids: of migrations; empty means all.
+        component: whose migrations, or None for those of all components.
+        run: only what this run has written, or empty.
+        force: overwrite what was changed since.
+    """
+
+    ids: tuple[str, ...] = ()
+    component: str | None = None
+    run: str = ""
+    force: bool = False
+
+
+def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations) -> Result:
+    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay.
+
+    Args:
+        task: whose work it is.
+        request: what to undo.
+        shipped: the migrations that are shipped; asked only where some of them may undo something themselves.
+    """
     if task.check_mode:
-        return _undone(task)
-    return run_with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
+        return _undo(task, request, shipped)
+    return run_with_own_lease(
+        task,
+        f"undo-{new_run_name()}",
+        lambda leased: _undo(leased, request, shipped),
+        lambda: _writing_rights(task.cluster, request),
+    )
 
 
-def _writing_rights(task: Task) -> set[Right]:
+def _writing_rights(cluster: Cluster, request: UndoRequest) -> set[Right]:
     """What the writes of undoing have to be allowed."""
-    journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
-    return write_rights(records_rights() | undo_rights(journal, task.cluster.resource))
+    journal = _select_entries(read_journal(cluster, request.run), request)
+    return write_rights(records_rights() | undo_rights(journal, cluster.resource))
 
 
-def _undone(task: Task) -> Result:
-    params = task.params
+def _undo(task: Task, request: UndoRequest, shipped: AskMigrations) -> Result:
     in_the_way = _in_the_way(task.cluster)
     if in_the_way and not task.check_mode:
         raise LifecycleError(in_the_way)
-    if params["run"]:
-        read_run(task.cluster, params["run"])
-    journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
+    if request.run:
+        read_run(task.cluster, request.run)
+    journal = _select_entries(read_journal(task.cluster, request.run), request)
     still = [one for one in journal if not one.undone_at]
     if still:
         needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
-        if not params["force"]:
+        if not request.force:
             needed |= sparing_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")
-    undoing = UndoRun(task, journal, force=params["force"])
+    undoing = UndoRun(task, journal, shipped, force=request.force)
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
     diff = (
@@ -116,7 +140,7 @@ def _undone(task: Task) -> Result:
     )
     if not task.check_mode:
         found = undoing.work(None)
-    return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
+    return _result(found, undoing, diff if task.diff else [], _unknown(request, journal))
 
 
 def _in_the_way(cluster: Cluster) -> str:
@@ -135,20 +159,19 @@ def _in_the_way(cluster: Cluster) -> str:
     )
 
 
-def _chosen(entries: Sequence[JournalEntry], params: Mapping[str, Any]) -> list[JournalEntry]:
-    ids, component = params["ids"] or (), params["component"]
+def _select_entries(entries: Sequence[JournalEntry], request: UndoRequest) -> list[JournalEntry]:
     return [
         one
         for one in entries
-        if (not ids or one.migration in ids)
-        and (component is None or one.migration.partition("/")[0] == component)
+        if (not request.ids or one.migration in request.ids)
+        and request.component in (None, one.migration.partition("/")[0])
     ]
 
 
-def _unknown(params: Mapping[str, Any], journal: Sequence[JournalEntry]) -> list[str]:
+def _unknown(request: UndoRequest, journal: Sequence[JournalEntry]) -> list[str]:
     """What was asked for and the journal knows nothing of."""
     known = {one.migration for one in journal}
-    return [one for one in params["ids"] or () if one not in known]
+    return [one for one in request.ids if one not in known]
 
 
 class UndoRun:
@@ -157,6 +180,7 @@ class UndoRun:
     Args:
         task: whose work it is.
         journal: what is to be undone, and what was undone before of the same.
+        shipped: the migrations that are shipped.
         force: overwrite what was changed since.
         written: all that the cluster remembers of these migrations, where the journal is a part of that only.
 
@@ -169,6 +193,7 @@ class UndoRun:
         self,
         task: Task,
         journal: Sequence[JournalEntry],
+        shipped: AskMigrations,
         *,
         force: bool,
         written: Sequence[JournalEntry] = (),
@@ -180,7 +205,7 @@ class UndoRun:
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
         self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
         self.warnings: list[str] = []
-        self._migrating = self._shipped() if journal else None
+        self._migrating = self._ask_migrations(shipped) if journal else None
 
     def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
         """Undo what is not undone yet; on an overlay nothing is kept."""
@@ -254,7 +279,7 @@ class UndoRun:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
         return engine.run_own_undo(wanted, setting)
 
-    def _shipped(self) -> MigrationRunner | None:
+    def _ask_migrations(self, shipped: AskMigrations) -> MigrationRunner | None:
         """The migrations that are there; without them the journal is enough."""
         found = self._task.materials.migrations()
         if found.problems:
@@ -265,9 +290,7 @@ class UndoRun:
             return None
         if not any(one.id() in self.ids and one.has_own_undo() for one in found.migrations):
             return None
-        if self._task.materials.has_release:
-            return task_migrations(self._task, self._task.cluster)
-        return deployed_migrations(self._task)
+        return shipped(self._task)
 
     def _tell(self, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))

@@ -98,6 +98,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
+from ..component_options import ComponentOptions
 from .deletion_order import deletion_waves, objects_by_component
 from .deletion_run import DeletionRun, phase_of
 
@@ -113,38 +114,41 @@ RESOURCES = "custom resources"
 DELETING = "deleting"
 
 
-def delete_components(task: Task) -> Result:
+def delete_components(task: Task, options: ComponentOptions) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     run = new_run_name()
     if task.check_mode:
-        return _deleted(task, run)
-    result = run_with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
+        return _deleted(task, options, run)
+    result = run_with_own_lease(
+        task, run, lambda leased: _deleted(leased, options, run), lambda: _rights(task.cluster, options)
+    )
     forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
-    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
+    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(
+        task.cluster, options
+    ):
         delete_lease(task.cluster)
     return result
 
 
-def _is_nothing_recorded(task: Task) -> bool:
-    return EVERYTHING in task.params["names"] and task.cluster.resource(API_VERSION, "Installation") is None
+def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
+    return EVERYTHING in options.names and cluster.resource(API_VERSION, "Installation") is None
 
 
-def _rights(task: Task) -> set[Right]:
+def _rights(cluster: Cluster, options: ComponentOptions) -> set[Right]:
     """What the writes of a deletion have to be allowed."""
-    cluster, names = task.cluster, task.params["names"]
     found = records_rights() | records_deletion_rights()
     for name, inventory in read_inventories(cluster).items():
-        for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
+        for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
-    if task.params["undo_migrations"]:
+    if options.undo_migrations:
         found |= undo_rights(read_journal(cluster), cluster.resource)
     return write_rights(found)
 
 
-def _deleted(task: Task, run: str) -> Result:
+def _deleted(task: Task, options: ComponentOptions, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, run, overlay or task.cluster, progress)
+        deletion = _Deletion(task, options, run, overlay or task.cluster, progress)
         outcomes = deletion.work()
         not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -207,12 +211,14 @@ class _Deletion:
         has_forgotten: whether records were changed though no object was there any more.
     """
 
-    def __init__(self, task: Task, run: str, cluster: Cluster, progress: Progress) -> None:
-        params = task.params
+    def __init__(
+        self, task: Task, options: ComponentOptions, run: str, cluster: Cluster, progress: Progress
+    ) -> None:
         self._task = task
+        self._options = options
         self._cluster = cluster
         self._progress = progress
-        self._everything = EVERYTHING in params["names"]
+        self._everything = EVERYTHING in options.names
         self._inventories = read_inventories(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
@@ -221,20 +227,22 @@ class _Deletion:
         chosen = [
             inventory
             for name, inventory in self._inventories.items()
-            if self._everything or name in params["names"]
+            if self._everything or name in options.names
         ]
         order = self._order()
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
-        self.run = DeletionRun(replace(task, progress=progress), run, self._installation, names, order)
+        self.run = DeletionRun(
+            replace(task, progress=progress), run, self._installation, names, order, options.deadline
+        )
         self._objects = objects_by_component(self._waves, self._inventories)
-        self._inhabitants = ContainedObjects(cluster, lambda _ref: bool(params["force"]))
+        self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
         self._terms = Terms(
             cluster,
-            cancelled=Grace(self.run.cancellation, params["grace"]),
+            cancelled=Grace(self.run.cancellation, options.grace),
             retain=self._retain,
             watcher=Watcher(cluster),
-            force=bool(params["force"]),
+            force=options.force,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
@@ -246,9 +254,9 @@ class _Deletion:
             # Not of an overlay: reviews are asked of the server alone.
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
-        if self._task.params["undo_migrations"] and not self.run.cancellation():
+        if self._options.undo_migrations and not self.run.cancellation():
             self._undo_migrations()
-        if self._task.params["force"] and not self.run.cancellation():
+        if self._options.force and not self.run.cancellation():
             self._delete_resources()
         for wave in self._waves:
             started = time.monotonic()
@@ -284,7 +292,7 @@ class _Deletion:
         for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
-        if self._task.params["undo_migrations"]:
+        if self._options.undo_migrations:
             found |= undo_rights(self._migrated, self._cluster.resource)
             found |= sparing_rights(self._cluster, self._migrated)
         return found
@@ -317,9 +325,17 @@ class _Deletion:
             UndoRun,
         )
 
+        from ..desired.release_migrations import named_or_deployed_migrations
+
         started = time.monotonic()
         self.run.begin()
-        undoing = UndoRun(self._task, entries, force=False, written=self._journal)
+        undoing = UndoRun(
+            self._task,
+            entries,
+            lambda task: named_or_deployed_migrations(task, self._options.migrations),
+            force=False,
+            written=self._journal,
+        )
         found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
         objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
         errors = [f"{one.id}: {one.error}" for one in found if one.error]
@@ -344,7 +360,7 @@ class _Deletion:
         if not entries:
             return
         found = leftovers(self._cluster, entries)
-        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._task.params["force"]
+        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._options.force
         told = [leftover_told(one) for one in found]
         if self._is_undoable:
             told.append(
@@ -358,7 +374,7 @@ class _Deletion:
     def _migrated(self) -> Sequence[JournalEntry]:
         """What migrations have written outside of the components, and was not undone."""
         named = {entry.ref for one in self._inventories.values() for entry in one.entries}
-        components = None if self._everything else self._task.params["names"]
+        components = None if self._everything else self._options.names
         return outside_of_components(self._journal, named, components)
 
     @cached_property
@@ -389,8 +405,8 @@ class _Deletion:
             removals,
             self._terms,
             inventories={} if self._task.check_mode else self._inventories,
-            timeout=float(self._task.params["timeout"]),
-            workers=int(self._task.params["workers"]),
+            timeout=self._options.timeout,
+            workers=self._options.workers,
             progress=self._progress,
             state=DELETING,
             refusal_of=self._why_not,

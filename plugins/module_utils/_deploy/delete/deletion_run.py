@@ -55,6 +55,7 @@ class DeletionRun:
         installation: as it was read before.
         names: the components to delete, in that order.
         order: in which the release has its components.
+        deadline: seconds after which it stops; 0 means never.
 
     Attributes:
         name: of the run; empty until something was deleted.
@@ -63,7 +64,13 @@ class DeletionRun:
     """
 
     def __init__(
-        self, task: Task, run: str, installation: Installation, names: Sequence[str], order: Sequence[str]
+        self,
+        task: Task,
+        run: str,
+        installation: Installation,
+        names: Sequence[str],
+        order: Sequence[str],
+        deadline: float = 0.0,
     ) -> None:
         self._task = task
         self._installation = installation
@@ -75,7 +82,7 @@ class DeletionRun:
             "startedBy": current_user(),
             "clock": time.monotonic(),
             "startedAt": timestamp(),
-            "deadline": task.params["deadline"],
+            "deadline": deadline,
             "components": list(names),
             "allComponents": list(order),
         }

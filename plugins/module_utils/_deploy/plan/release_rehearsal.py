@@ -71,6 +71,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
 from ..desired.desired_release import DesiredRelease, desired_release
+from ..desired.release_migrations import with_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
@@ -120,7 +121,7 @@ class ReleaseRehearsal:
         self._found = found
         self._digest = digest
         self._desired = desired_release(release, scope_of(self._overlay), skip)
-        self._migrating = migrating.over(self._desired.components, release)
+        self._migrating = with_release(migrating, self._desired.components, release)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
         refused = list(observed.refused)
         autoscaled = self._desired.autoscaled
