@@ -32,7 +32,6 @@ LONGEST_MESSAGE = 1000
 
 
 def run_spec(
-    task: Task,
     action: str,
     before: Installation,
     *,
@@ -40,16 +39,17 @@ def run_spec(
     profile: str,
     components: Sequence[str],
     all_components: Sequence[str],
+    deadline: float,
 ) -> dict[str, Any]:
     """What the record of every run says from its beginning on.
 
     Args:
-        task: that begins the run now.
         action: what the run does.
         before: what is installed.
         version, profile: of the release that the run is about.
         components: those that take part.
         all_components: those of the release, in its order.
+        deadline: in seconds after the beginning, which is now; 0 for none.
     """
     return {
         "action": action,
@@ -59,7 +59,7 @@ def run_spec(
         "startedBy": current_user(),
         "clock": time.monotonic(),
         "startedAt": timestamp(),
-        "deadline": task.params["deadline"],
+        "deadline": deadline,
         "components": list(components),
         "allComponents": list(all_components),
     }

@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deployed
+from collections.abc import Mapping
+from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_options import ComponentOptions
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deploy_components
+
+from .option_values import migration_options, policy_of
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
 
 
 def component(task: Task) -> Result:
     """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    options = _options(task.params)
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import (
@@ -21,10 +27,10 @@ def component(task: Task) -> Result:
 
         from .record_kinds import RECORD_KINDS
 
-        return delete_components(task, RECORD_KINDS)
+        return delete_components(task, options, RECORD_KINDS)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
-        names = ", ".join(task.params["names"])
+        names = ", ".join(options.names)
         return {
             "changed": True,
             "components": [],
@@ -37,8 +43,24 @@ def component(task: Task) -> Result:
             prune_components,
         )
 
-        return prune_components(task)
-    return deployed(task)
+        return prune_components(task, options)
+    return deploy_components(task, options)
+
+
+def _options(params: Mapping[str, Any]) -> ComponentOptions:
+    """What the options of the task ``component`` say."""
+    return ComponentOptions(
+        names=tuple(params["names"]),
+        run=params["run"] or "",
+        policy=policy_of(params),
+        migrations=migration_options(params),
+        timeout=float(params["timeout"]),
+        workers=int(params["workers"]),
+        grace=float(params["grace"]),
+        deadline=float(params["deadline"]),
+        force=bool(params["force"]),
+        undo_migrations=bool(params["undo_migrations"]),
+    )
 
 
 DEFINITION = TaskDefinition(

@@ -14,15 +14,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    chosen,
+    select_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    task_migrations,
+    named_or_deployed_migrations,
+    release_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
     require_planned_code,
     require_planned_release,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     SKIPPED,
     MigrationOutcome,
@@ -48,6 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
+from .option_values import migration_options
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
@@ -62,13 +65,7 @@ def migration(task: Task) -> Result:
     Or undo what they have written.
     """
     if task.params["state"] == "undone":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-            undo_migrations,
-        )
-
-        from .record_kinds import RECORD_KINDS
-
-        return undo_migrations(task, RECORD_KINDS)
+        return _undo(task)
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:
@@ -85,6 +82,29 @@ def migration(task: Task) -> Result:
         return _migrate(working_task, record)
 
 
+def _undo(task: Task) -> Result:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+        UndoRequest,
+        undo_migrations,
+    )
+
+    from .record_kinds import RECORD_KINDS
+
+    params = task.params
+    if params["phase"]:
+        raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+    request = UndoRequest(
+        ids=tuple(params["ids"] or ()),
+        component=params["component"],
+        run=params["run"] or "",
+        force=params["force"],
+    )
+    options = migration_options(params)
+    return undo_migrations(
+        task, request, lambda working: named_or_deployed_migrations(working, options), RECORD_KINDS
+    )
+
+
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     with Reminder(task.progress) as progress:
         return _migrated(replace(task, progress=progress), record)
@@ -98,12 +118,13 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
-    migrating = task_migrations(task, overlay or task.cluster).bound_to_plan(record).journaled(journal)
+    migrating = release_migrations(task, migration_options(params), overlay or task.cluster)
+    migrating = migrating.bound_to_plan(record).journaled(journal)
     if recorded:
         migrating = migrating.with_intent_records(task.cluster, record)
     elif task.tenure:
         migrating = migrating.leased(task.tenure)
-    wanted = chosen(migrating, params, tuple(params["ids"] or ()))
+    wanted = select_migrations(migrating, params["ids"] or (), params["component"], params["phase"])
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
     for phase in Phase:

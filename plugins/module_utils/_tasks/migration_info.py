@@ -13,11 +13,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    chosen,
+    select_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    deployed_migrations,
-    task_migrations,
+    named_or_deployed_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
     NOT_NEEDED,
@@ -31,17 +30,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undon
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
 
+from .option_values import migration_options
 from .shared_options import MIGRATING_SPEC
 
 
 def migration_info(task: Task) -> Result:
     """Ask migrations for their verdicts, and the runs when each last ran."""
-    named = task.materials.has_release
-    migrating = task_migrations(task, task.cluster) if named else deployed_migrations(task)
-    wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
+    params = task.params
+    migrating = named_or_deployed_migrations(task, migration_options(params))
+    wanted = select_migrations(migrating, params["ids"], params["component"], params["phase"])
     # What belongs to no component doesn't take part; its check may rely on what it would find.
     asked = [one for one in wanted if one.component in (GLOBAL, *migrating.setting.components)]
-    nobody = "the release" if named else "the cluster"
+    nobody = "the release" if task.materials.has_release else "the cluster"
     verdicts = {one.id: one for one in migrating.check_migrations(asked, SharedReads(task.cluster))}
     late = overdue_migrations(wanted, migrating.setting.release)
     runs = read_runs(task.cluster)

@@ -23,11 +23,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summar
     blocked_message,
     summary_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 
+from .option_values import migration_options, policy_of
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 
 
@@ -45,7 +45,8 @@ def plan(task: Task) -> Result:
         hops=params["hops"] == "auto",
         strict=params["strict"],
     )
-    made = create_plan(task.cluster, task.materials, request, found, MigrationRunner.from_task(task, found))
+    migrating = MigrationRunner.from_task(task, found, migration_options(params))
+    made = create_plan(task.cluster, task.materials, request, found, migrating)
     if made.blockers:
         return {
             "failed": True,

@@ -5,20 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
     DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    deployed_migrations,
-    task_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
@@ -78,38 +73,66 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Mi
 from .phase_migrations import MigrationRunner
 from .undo_retention import inhabitants_told, sparing_rights
 
+AskMigrations = Callable[[Task], MigrationRunner]
+"""Answers with the migrations that are shipped, for the components that they belong to."""
 
-def undo_migrations(task: Task, kinds: RecordKinds) -> Result:
-    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
-    if task.params["phase"]:
-        raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+
+@dataclass(frozen=True)
+class UndoRequest:
+    """Which migrations a user wants to have undone.
+
+    Attributes:
+        ids: of migrations; empty means all.
+        component: whose migrations, or None for those of all components.
+        run: only what this run has written, or empty.
+        force: overwrite what was changed since.
+    """
+
+    ids: tuple[str, ...] = ()
+    component: str | None = None
+    run: str = ""
+    force: bool = False
+
+
+def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
+    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay.
+
+    Args:
+        task: whose work it is.
+        request: what to undo.
+        shipped: the migrations that are shipped; asked only where some of them may undo something themselves.
+        kinds: of the records that are kept of it.
+    """
     if task.check_mode:
-        return _undone(task, kinds)
-    work = partial(_undone, kinds=kinds)
-    return run_with_own_lease(task, f"undo-{new_run_name()}", work, lambda: _writing_rights(task, kinds))
+        return _undo(task, request, shipped, kinds)
+    return run_with_own_lease(
+        task,
+        f"undo-{new_run_name()}",
+        lambda leased: _undo(leased, request, shipped, kinds),
+        lambda: _writing_rights(task.cluster, request, kinds),
+    )
 
 
-def _writing_rights(task: Task, kinds: RecordKinds) -> set[Right]:
+def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) -> set[Right]:
     """What the writes of undoing have to be allowed."""
-    journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
-    return write_rights(records_rights(kinds) | undo_rights(journal, task.cluster.resource))
+    journal = _select_entries(read_journal(cluster, request.run), request)
+    return write_rights(records_rights(kinds) | undo_rights(journal, cluster.resource))
 
 
-def _undone(task: Task, kinds: RecordKinds) -> Result:
-    params = task.params
+def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
     in_the_way = _in_the_way(task.cluster)
     if in_the_way and not task.check_mode:
         raise LifecycleError(in_the_way)
-    if params["run"]:
-        read_run(task.cluster, params["run"])
-    journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
+    if request.run:
+        read_run(task.cluster, request.run)
+    journal = _select_entries(read_journal(task.cluster, request.run), request)
     still = [one for one in journal if not one.undone_at]
     if still:
         needed = records_rights(kinds) | lease_rights() | undo_rights(still, task.cluster.resource)
-        if not params["force"]:
+        if not request.force:
             needed |= sparing_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")
-    undoing = UndoRun(task, journal, force=params["force"])
+    undoing = UndoRun(task, journal, shipped, force=request.force)
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
     diff = (
@@ -119,7 +142,7 @@ def _undone(task: Task, kinds: RecordKinds) -> Result:
     )
     if not task.check_mode:
         found = undoing.work(None)
-    return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
+    return _result(found, undoing, diff if task.diff else [], _unknown(request, journal))
 
 
 def _in_the_way(cluster: Cluster) -> str:
@@ -138,20 +161,19 @@ def _in_the_way(cluster: Cluster) -> str:
     )
 
 
-def _chosen(entries: Sequence[JournalEntry], params: Mapping[str, Any]) -> list[JournalEntry]:
-    ids, component = params["ids"] or (), params["component"]
+def _select_entries(entries: Sequence[JournalEntry], request: UndoRequest) -> list[JournalEntry]:
     return [
         one
         for one in entries
-        if (not ids or one.migration in ids)
-        and (component is None or one.migration.partition("/")[0] == component)
+        if (not request.ids or one.migration in request.ids)
+        and request.component in (None, one.migration.partition("/")[0])
     ]
 
 
-def _unknown(params: Mapping[str, Any], journal: Sequence[JournalEntry]) -> list[str]:
+def _unknown(request: UndoRequest, journal: Sequence[JournalEntry]) -> list[str]:
     """What was asked for and the journal knows nothing of."""
     known = {one.migration for one in journal}
-    return [one for one in params["ids"] or () if one not in known]
+    return [one for one in request.ids if one not in known]
 
 
 class UndoRun:
@@ -160,6 +182,7 @@ class UndoRun:
     Args:
         task: whose work it is.
         journal: what is to be undone, and what was undone before of the same.
+        shipped: the migrations that are shipped.
         force: overwrite what was changed since.
         written: all that the cluster remembers of these migrations, where the journal is a part of that only.
 
@@ -172,6 +195,7 @@ class UndoRun:
         self,
         task: Task,
         journal: Sequence[JournalEntry],
+        shipped: AskMigrations,
         *,
         force: bool,
         written: Sequence[JournalEntry] = (),
@@ -183,7 +207,7 @@ class UndoRun:
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
         self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
         self.warnings: list[str] = []
-        self._migrating = self._shipped() if journal else None
+        self._migrating = self._ask_migrations(shipped) if journal else None
 
     def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
         """Undo what is not undone yet; on an overlay nothing is kept."""
@@ -257,7 +281,7 @@ class UndoRun:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
         return engine.run_own_undo(wanted, setting)
 
-    def _shipped(self) -> MigrationRunner | None:
+    def _ask_migrations(self, shipped: AskMigrations) -> MigrationRunner | None:
         """The migrations that are there; without them the journal is enough."""
         found = self._task.materials.migrations()
         if found.problems:
@@ -268,9 +292,7 @@ class UndoRun:
             return None
         if not any(one.id() in self.ids and one.has_own_undo() for one in found.migrations):
             return None
-        if self._task.materials.has_release:
-            return task_migrations(self._task, self._task.cluster)
-        return deployed_migrations(self._task)
+        return shipped(self._task)
 
     def _tell(self, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))

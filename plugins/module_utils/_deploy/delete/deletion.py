@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
@@ -18,6 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
     DryRunCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
+    ComponentRemoval,
+    remove_components,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
     UNDOABLE,
     leftover_told,
@@ -39,9 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    without_objects,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
@@ -50,9 +51,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.cont
     ContainedObjects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    ROUNDS,
-    Removal,
-    RemovalInRounds,
     Terms,
     remove_objects,
 )
@@ -84,9 +82,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    delete_inventory,
     read_inventories,
-    rewrite_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
@@ -99,6 +95,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
+from ..component_options import ComponentOptions
 from .deletion_order import deletion_waves, objects_by_component
 from .deletion_run import DeletionRun, phase_of
 
@@ -114,40 +111,44 @@ RESOURCES = "custom resources"
 DELETING = "deleting"
 
 
-def delete_components(task: Task, kinds: RecordKinds) -> Result:
+def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     run = new_run_name()
     if task.check_mode:
-        return _deleted(task, kinds, run)
+        return _deleted(task, options, kinds, run)
     result = run_with_own_lease(
-        task, run, lambda leased: _deleted(leased, kinds, run), lambda: _rights(task, kinds)
+        task,
+        run,
+        lambda leased: _deleted(leased, options, kinds, run),
+        lambda: _rights(task.cluster, options, kinds),
     )
     forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
-    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
+    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(
+        task.cluster, options
+    ):
         delete_lease(task.cluster)
     return result
 
 
-def _is_nothing_recorded(task: Task) -> bool:
-    return EVERYTHING in task.params["names"] and task.cluster.resource(API_VERSION, "Installation") is None
+def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
+    return EVERYTHING in options.names and cluster.resource(API_VERSION, "Installation") is None
 
 
-def _rights(task: Task, kinds: RecordKinds) -> set[Right]:
+def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
     """What the writes of a deletion have to be allowed."""
-    cluster, names = task.cluster, task.params["names"]
     found = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
-        for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
+        for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
-    if task.params["undo_migrations"]:
+    if options.undo_migrations:
         found |= undo_rights(read_journal(cluster), cluster.resource)
     return write_rights(found)
 
 
-def _deleted(task: Task, kinds: RecordKinds, run: str) -> Result:
+def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, kinds, run, overlay or task.cluster, progress)
+        deletion = _Deletion(task, options, kinds, run, overlay or task.cluster, progress)
         outcomes = deletion.work()
         not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -211,14 +212,20 @@ class _Deletion:
     """
 
     def __init__(
-        self, task: Task, kinds: RecordKinds, run: str, cluster: Cluster, progress: Progress
+        self,
+        task: Task,
+        options: ComponentOptions,
+        kinds: RecordKinds,
+        run: str,
+        cluster: Cluster,
+        progress: Progress,
     ) -> None:
-        params = task.params
         self._task = task
+        self._options = options
         self._kinds = kinds
         self._cluster = cluster
         self._progress = progress
-        self._everything = EVERYTHING in params["names"]
+        self._everything = EVERYTHING in options.names
         self._inventories = read_inventories(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
@@ -227,16 +234,23 @@ class _Deletion:
         chosen = [
             inventory
             for name, inventory in self._inventories.items()
-            if self._everything or name in params["names"]
+            if self._everything or name in options.names
         ]
         order = self._order()
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
-        self.run = DeletionRun(replace(task, progress=progress), run, self._installation, names, order)
-        self._out_of_grace = Grace(self.run.cancellation, params["grace"])
+        self.run = DeletionRun(
+            replace(task, progress=progress), run, self._installation, names, order, options.deadline
+        )
         self._objects = objects_by_component(self._waves, self._inventories)
-        self._inhabitants = ContainedObjects(cluster, lambda _ref: bool(params["force"]))
-        self._watcher = Watcher(cluster)
+        self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
+        self._terms = Terms(
+            cluster,
+            cancelled=Grace(self.run.cancellation, options.grace),
+            retain=self._retain,
+            watcher=Watcher(cluster),
+            force=options.force,
+        )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
         self._is_undoable = False
@@ -247,9 +261,9 @@ class _Deletion:
             # Not of an overlay: reviews are asked of the server alone.
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
-        if self._task.params["undo_migrations"] and not self.run.cancellation():
+        if self._options.undo_migrations and not self.run.cancellation():
             self._undo_migrations()
-        if self._task.params["force"] and not self.run.cancellation():
+        if self._options.force and not self.run.cancellation():
             self._delete_resources()
         for wave in self._waves:
             started = time.monotonic()
@@ -285,7 +299,7 @@ class _Deletion:
         for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
-        if self._task.params["undo_migrations"]:
+        if self._options.undo_migrations:
             found |= undo_rights(self._migrated, self._cluster.resource)
             found |= sparing_rights(self._cluster, self._migrated)
         return found
@@ -318,9 +332,17 @@ class _Deletion:
             UndoRun,
         )
 
+        from ..desired.release_migrations import named_or_deployed_migrations
+
         started = time.monotonic()
         self.run.begin()
-        undoing = UndoRun(self._task, entries, force=False, written=self._journal)
+        undoing = UndoRun(
+            self._task,
+            entries,
+            lambda task: named_or_deployed_migrations(task, self._options.migrations),
+            force=False,
+            written=self._journal,
+        )
         found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
         objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
         errors = [f"{one.id}: {one.error}" for one in found if one.error]
@@ -345,7 +367,7 @@ class _Deletion:
         if not entries:
             return
         found = leftovers(self._cluster, entries)
-        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._task.params["force"]
+        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._options.force
         told = [leftover_told(one) for one in found]
         if self._is_undoable:
             told.append(
@@ -359,7 +381,7 @@ class _Deletion:
     def _migrated(self) -> Sequence[JournalEntry]:
         """What migrations have written outside of the components, and was not undone."""
         named = {entry.ref for one in self._inventories.values() for entry in one.entries}
-        components = None if self._everything else self._task.params["names"]
+        components = None if self._everything else self._options.names
         return outside_of_components(self._journal, named, components)
 
     @cached_property
@@ -368,38 +390,47 @@ class _Deletion:
 
     def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
         """Delete the objects of some components side by side, and keep what came of each."""
-        going = {name: RemovalInRounds(entries) for name, entries in objects.items()}
         ended: dict[str, ComponentOutcome] = {}
+        removals = {
+            name: ComponentRemoval(entries, whole=True, others=self._others_of(name))
+            for name, entries in objects.items()
+        }
 
-        def go_on(turn: int, name: str) -> None:
-            outcome = self._go_on(name, going[name], turn)
-            if outcome:
-                self._progress(name, outcome.state, _told(outcome))
-                self.run.note(outcome)
-                ended[name] = outcome
+        def note_end(name: str) -> None:
+            removal = removals[name]
+            if not removal.is_over:
+                return
+            outcome = ended[name] = (
+                ComponentOutcome(name, NOT_STARTED, error=removal.refusal)
+                if removal.refusal
+                else removal_outcome(name, removal.removal, removal.seconds)
+            )
+            self._progress(name, outcome.state, _told(outcome))
+            self.run.note(outcome)
 
-        for turn in range(ROUNDS):
-            left = [name for name in objects if name not in ended]
-            map_in_threads(partial(go_on, turn), left, int(self._task.params["workers"]))
+        self.has_forgotten |= remove_components(
+            removals,
+            self._terms,
+            inventories={} if self._task.check_mode else self._inventories,
+            timeout=self._options.timeout,
+            workers=self._options.workers,
+            progress=self._progress,
+            state=DELETING,
+            refusal_of=self._why_not,
+            after_round=note_end,
+        )
         outcomes = {name: ended[name] for name in objects}
         self._outcomes |= outcomes
         return list(outcomes.values())
 
-    def _go_on(self, name: str, going: RemovalInRounds, turn: int) -> ComponentOutcome | None:
-        """Delete what is due of a component; answers once nothing more is to do for it."""
-        if not turn:
-            why_not = self._why_not(name)
-            if why_not:
-                return ComponentOutcome(name, NOT_STARTED, error=why_not)
-            self._progress(name, DELETING, f"{going.count} objects")
-        try:
-            going.remove(self._terms(name, going.seconds), turn)
-            if not going.is_over(turn + 1):
-                return None
-            self._forget(name, going.removal)
-        except LifecycleError as error:
-            going.fail(error, turn)
-        return removal_outcome(name, going.removal, going.seconds)
+    def _others_of(self, component: str) -> list[InventoryEntry]:
+        """What other components name: an object that several name goes with one, and the rest forget it."""
+        return [
+            entry
+            for name, inventory in self._inventories.items()
+            if name != component
+            for entry in inventory.entries
+        ]
 
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
@@ -416,41 +447,12 @@ class _Deletion:
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
-    def _terms(self, name: str, spent: float = 0.0) -> Terms:
-        """On what terms a component goes, which has taken so many seconds already."""
-        params = self._task.params
-        return Terms(
-            self._cluster,
-            deadline=time.monotonic() + float(params["timeout"]) - spent,
-            cancelled=self._out_of_grace,
-            on_change=removal_reporter(self._progress, name, DELETING),
-            retain=self._spare,
-            watcher=self._watcher,
-            force=bool(params["force"]),
-        )
-
-    def _spare(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
+    def _retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; before the first that goes, the run begins."""
-        fate = self._inhabitants.retain(entry, live)
-        if fate is None:
+        decision = self._inhabitants.retain(entry, live)
+        if decision is None:
             self.run.begin()
-        return fate
-
-    def _forget(self, name: str, removal: Removal) -> None:
-        """Keep in a component's inventory what is still there."""
-        before = self._inventories.get(name)
-        if before is None or self._task.check_mode:
-            return
-        mine = {entry.ref for entry in self._objects[name]}
-        gone = {entry.ref for entry in before.entries if entry.ref not in mine} | removal.refs_to_drop
-        after = replace(without_objects(before, gone), digest="")
-        if after == before:
-            return
-        self.has_forgotten = True
-        if after.entries:
-            rewrite_inventory(self._cluster, after)
-        else:
-            delete_inventory(self._cluster, before)
+        return decision
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""
@@ -462,7 +464,12 @@ class _Deletion:
         installed = (*self._kinds.definitions, self._kinds.viewers)
         records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
         # Of these nothing is anybody else's.
-        terms = replace(self._terms(RECORDS), retain=lambda _entry, _live: None)
+        terms = replace(
+            self._terms,
+            deadline=time.monotonic() + float(self._task.params["timeout"]),
+            on_change=removal_reporter(self._progress, RECORDS, DELETING),
+            retain=lambda _entry, _live: None,
+        )
         removal = remove_objects(terms, records)
         if removal.deleted or removal.errors:
             self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)

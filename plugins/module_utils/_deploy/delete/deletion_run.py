@@ -43,6 +43,7 @@ class DeletionRun:
         installation: as it was read before.
         names: the components to delete, in that order.
         order: in which the release has its components.
+        deadline: seconds after which it stops; 0 means never.
 
     Attributes:
         name: of the run; empty until something was deleted.
@@ -51,18 +52,24 @@ class DeletionRun:
     """
 
     def __init__(
-        self, task: Task, run: str, installation: Installation, names: Sequence[str], order: Sequence[str]
+        self,
+        task: Task,
+        run: str,
+        installation: Installation,
+        names: Sequence[str],
+        order: Sequence[str],
+        deadline: float = 0.0,
     ) -> None:
         self._task = task
         self._installation = installation
         self._spec = run_spec(
-            task,
             DELETE,
             installation,
             version=installation.target or installation.version,
             profile=installation.profile,
             components=names,
             all_components=order,
+            deadline=deadline,
         )
         self._name = run
         self._lock = threading.Lock()

@@ -26,7 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
+from ..desired.release_migrations import with_installation
 from .observed_state import ObservedState, observe_cluster
 from .release_plan import Plan, PlanRequest
 
@@ -52,14 +54,16 @@ def create_plan(
     sound = known and not found.problems and not migrating.problems and not outlived
     as_deployed = _is_as_deployed(observed, digest, request.policy)
     if sound and as_deployed and not _may_prune(observed, request.policy):
-        deployed = migrating.over_deployed(
-            observed.installation, observed.inventories.values(), materials.content
+        installation = observed.installation
+        deployed = with_installation(
+            migrating, installation, observed.inventories.values(), materials.content
         )
+        asked = [one for one in deployed.migrations if one.component in (GLOBAL, *installation.components)]
         shared = SharedReads(cluster, copied=False)
-        results = deployed.check_migrations(deployed.migrations, shared)
+        results = deployed.check_migrations(asked, shared)
         if not shared.are_intact():
             # One has changed what it has read, so the others have seen what is not there.
-            results = deployed.check_migrations(deployed.migrations, SharedReads(cluster))
+            results = deployed.check_migrations(asked, SharedReads(cluster))
         verdicts = [migration_plan(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):

@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
     MigrationRunner,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import MOVED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -35,7 +36,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
     describe_findings,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     CancellationCheck,
     Grace,
@@ -70,8 +70,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads, map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
+from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.head_start import HeadStart
+from ..desired.release_migrations import with_release
 from ..desired.unchanged_components import read_release
 from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
 from ..plan.binding import require_planned_code, require_planned_release
@@ -90,13 +92,14 @@ class _Deployment:
     def __init__(
         self,
         task: Task,
+        options: ComponentOptions,
         record: Mapping[str, Any],
         known: _Known,
         reminder: Reminder,
     ) -> None:
-        params = task.params
-        self._run: str = params["run"] or ""
-        self._names: list[str] = params["names"]
+        self._options = options
+        self._run = options.run
+        self._names = options.names
         self._record = record
         self._spec: Mapping[str, Any] = self._record.get("spec") or {}
         self._status: Mapping[str, Any] = self._record.get("status") or {}
@@ -106,9 +109,9 @@ class _Deployment:
         self._desired = desired_release(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        migrating = MigrationRunner.usable(task).bound_to_plan(self._record)
+        migrating = MigrationRunner.usable(task, options.migrations).bound_to_plan(self._record)
         journal = journal_of(task.cluster, self._record)
-        migrating = migrating.over(self._desired.components, release).journaled(journal)
+        migrating = with_release(migrating, self._desired.components, release).journaled(journal)
         if self._run:
             migrating = migrating.with_intent_records(task.cluster, self._record)
         elif task.tenure:
@@ -117,13 +120,13 @@ class _Deployment:
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = ComponentContext(
             cluster=task.cluster,
-            policy=policy_of(params),
+            policy=options.policy,
             migrate=self._migrating.run,
             progress=reminder,
             remind=reminder.replace_detail,
             cancelled=self._migrating.cancelled,
-            out_of_grace=Grace(self._migrating.cancelled, params["grace"]),
-            timeout=float(params["timeout"]),
+            out_of_grace=Grace(self._migrating.cancelled, options.grace),
+            timeout=options.timeout,
             version=release.version,
             fingerprint=task.materials.fingerprint(),
             inventories=known.inventories,
@@ -131,8 +134,7 @@ class _Deployment:
             recorded=recorded,
             defined=self._defined(),
             namespaces=self._namespaces(),
-            standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
-            partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
+            selection=self._selection(),
             autoscaled=self._desired.autoscaled | known.autoscaled,
             applied=self._note_applied,
         )
@@ -148,6 +150,12 @@ class _Deployment:
             component = self._desired.components.get(name)
             defined |= defined_kinds(component.objects if component else ())
         return defined
+
+    def _selection(self) -> Mapping[str, str]:
+        """Which objects of each component are read and applied: as the plan of the run has decided."""
+        if self._run:
+            return self._spec.get("selection") or {}
+        return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
         """The namespaces that the release brings."""
@@ -185,9 +193,8 @@ class _Deployment:
         states = [self._phase(phase).get("state", SUCCEEDED)]
         objects = {name: component.objects for name, component in self._desired.components.items()}
         for wave in waves:
-            workers = int(self._task.params["workers"])
             self._head_start = HeadStart(with_head_start(wave, objects))
-            for outcome in map_in_threads(self._one, longest_first(wave, objects), workers):
+            for outcome in map_in_threads(self._one, longest_first(wave, objects), self._options.workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:
@@ -299,25 +306,25 @@ class _Deployment:
         )
 
 
-def deployed(task: Task) -> Result:
-    run = task.params["run"]
-    if not run:
+def deploy_components(task: Task, options: ComponentOptions) -> Result:
+    """Deploy components; as part of a run, what came of each is recorded there."""
+    if not options.run:
         from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
             run_with_own_lease,
         )
 
         name = f"component-{new_run_name()}"
         return run_with_own_lease(
-            task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased))
+            task, name, lambda leased: _deploy_under_lease(leased, options, {}, _known(leased))
         )
     # The fingerprint, which is asked for from here on, is read just as long.
     record, known, _fingerprint = call_in_threads(
-        lambda: read_run(task.cluster, run), lambda: _known(task), task.materials.fingerprint
+        lambda: read_run(task.cluster, options.run), lambda: _known(task), task.materials.fingerprint
     )
     require_planned_release(task, record)
     require_planned_code(task, record)
     with run_under_lease(task, record) as working_task:
-        return _deployed_under_lease(working_task, record, known)
+        return _deploy_under_lease(working_task, options, record, known)
 
 
 def _known(task: Task) -> _Known:
@@ -326,25 +333,27 @@ def _known(task: Task) -> _Known:
     )
 
 
-def _deployed_under_lease(task: Task, record: Mapping[str, Any], known: _Known) -> Result:
+def _deploy_under_lease(
+    task: Task, options: ComponentOptions, record: Mapping[str, Any], known: _Known
+) -> Result:
     with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, record, known, reminder)
+        deployment = _Deployment(task, options, record, known, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
-        warnings = end_if_cancelled(task, task.params["run"] or "", cancelled_by)
+        warnings = end_if_cancelled(task, options.run, cancelled_by)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
-        "warnings": [*warnings, *_warnings(outcomes, planned=bool(task.params["run"]))],
+        "warnings": [*warnings, *_warnings(outcomes, planned=bool(options.run))],
     }
     if failed or cancelled_by:
         cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
         told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
         result["msg"] = "\n".join([*cancelled, *told])
-        result["failed"] = not task.params["run"]
+        result["failed"] = not options.run
     return result
 
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import AS_DEPLOYED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
     record_observations,
 )
@@ -102,18 +101,17 @@ def _record_begin(task: Task, kinds: RecordKinds, name: str, seen: _Seen, lease:
     install_definitions(task.cluster, before, kinds)
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = run_spec(
-        task,
         DEPLOY,
         before,
         version=plan["version"],
         profile=plan["profile"],
         components=taking_part,
         all_components=[c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
+        deadline=task.params["deadline"],
     )
     spec |= {
         "digest": plan["digest"],
-        "standing": [c["name"] for c in plan["components"] if c["action"] in AS_DEPLOYED],
-        "partial": [c["name"] for c in plan["components"] if plan["settled"] and c["action"] == "upgrade"],
+        "selection": {c["name"]: c["selection"] for c in plan["components"] if c["name"] in taking_part},
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
         "migrations": predicted_verdicts(plan["migrations"]),
