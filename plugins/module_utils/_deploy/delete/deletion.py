@@ -18,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
     DryRunCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
     ComponentRemoval,
     remove_components,
@@ -83,6 +86,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
+    read_owned,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
@@ -226,7 +230,7 @@ class _Deletion:
         self._cluster = cluster
         self._progress = progress
         self._everything = EVERYTHING in options.names
-        self._inventories = read_inventories(cluster)
+        self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
         if self.held and not task.check_mode:
@@ -242,7 +246,7 @@ class _Deletion:
         self.run = DeletionRun(
             replace(task, progress=progress), run, self._installation, names, order, options.deadline
         )
-        self._objects = objects_by_component(self._waves, self._inventories)
+        self._objects = objects_by_component(self._waves, self._inventories, self._others)
         self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
         self._terms = Terms(
             cluster,
@@ -424,13 +428,9 @@ class _Deletion:
         return list(outcomes.values())
 
     def _others_of(self, component: str) -> list[InventoryEntry]:
-        """What other components name: an object that several name goes with one, and the rest forget it."""
-        return [
-            entry
-            for name, inventory in self._inventories.items()
-            if name != component
-            for entry in inventory.entries
-        ]
+        """What other owners name: an object that several name goes with one, and the rest forget it."""
+        components = [inventory for name, inventory in self._inventories.items() if name != component]
+        return [entry for one in (*components, *self._others) for entry in one.entries]
 
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
@@ -442,8 +442,9 @@ class _Deletion:
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
                 continue
-            needs = self._inventories[other].needs if other in self._inventories else (name,)
-            if name in needs or (inventory and inventory.prerequisite):
+            known = self._inventories.get(other)
+            needs = deployed_as(known).needs if known else (name,)
+            if name in needs or (inventory and deployed_as(inventory).prerequisite):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
@@ -456,7 +457,8 @@ class _Deletion:
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""
-        if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
+        warned = any(outcome.warnings for outcome in self._outcomes.values())
+        if self._others or (warned and self._is_anything_left()):
             self._note_that_nothing_is_deployed()
             return
         # Before it goes as well: until then whoever looks sees how it ended.
