@@ -120,7 +120,6 @@ class ComponentContext:
         namespaces: those of the release, which may have come with this run as well.
         standing: of which components the plan has looked only at what has moved; None without a plan.
         partial: of which upgraded components it has looked only at what differs from what was deployed.
-        applied: is told the name of each component that is applied, healthy or not yet.
     """
 
     cluster: Cluster
@@ -141,7 +140,6 @@ class ComponentContext:
     namespaces: frozenset[str] = frozenset()
     standing: frozenset[str] | None = None
     partial: frozenset[str] = frozenset()
-    applied: Callable[[str], None] = lambda _name: None
 
     def is_unchanged(self, component: DesiredComponent) -> bool:
         """Whether a component goes on to consist of what was deployed, however it is rendered now."""
@@ -185,7 +183,6 @@ class ComponentWork:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
             self._measured("apply", self._apply)
-            self._place.applied(self._component.name)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))
             self._complete()
