@@ -117,7 +117,6 @@ class ComponentContext:
         namespaces: those of the release, which may have come with this run as well.
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
             it does not name a component.
-        applied: is told the name of each component that is applied, healthy or not yet.
     """
 
     cluster: Cluster
@@ -137,7 +136,6 @@ class ComponentContext:
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
     namespaces: frozenset[str] = frozenset()
     selection: Mapping[str, str] = field(default_factory=dict)
-    applied: Callable[[str], None] = lambda _name: None
 
 
 class _Stopped(Exception):
@@ -177,7 +175,6 @@ class ComponentWork:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
             self._measured("apply", self._apply)
-            self._place.applied(self._component.name)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))
             self._complete()

@@ -70,10 +70,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
-from ..desired.head_start import HeadStart
 from ..desired.release_migrations import with_release
 from ..desired.unchanged_components import read_release
-from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
+from ..desired.waves import needs_problems, waves_of
 from ..plan.binding import require_planned_code, require_planned_release
 
 
@@ -134,10 +133,8 @@ class _Deployment:
             namespaces=self._namespaces(),
             selection=self._selection(),
             autoscaled=self._desired.autoscaled | known.autoscaled,
-            applied=self._note_applied,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
-        self._head_start = HeadStart(())
         self._cancelled_at = ""
 
     def _defined(self) -> dict[tuple[str, str], Kind]:
@@ -189,10 +186,8 @@ class _Deployment:
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
         states = [self._phase(phase).get("state", SUCCEEDED)]
-        objects = {name: component.objects for name, component in self._desired.components.items()}
         for wave in waves:
-            self._head_start = HeadStart(with_head_start(wave, objects))
-            for outcome in map_in_threads(self._one, longest_first(wave, objects), self._options.workers):
+            for outcome in map_in_threads(self._one, wave, self._options.workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:
@@ -233,16 +228,6 @@ class _Deployment:
             update_run_status(self._task.cluster, self._run, {"components": {name: kept}})
 
     def _one(self, name: str) -> ComponentOutcome:
-        self._head_start.wait(name)
-        try:
-            return self._worked_on(name)
-        finally:
-            self._note_applied(name)
-
-    def _note_applied(self, name: str) -> None:
-        self._head_start.applied(name)
-
-    def _worked_on(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
             entry = self._desired.components[name].entry
