@@ -87,6 +87,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 
 from .deletion_order import deletion_waves, objects_by_component
 from .deletion_run import DeletionRun, phase_of
+from .deletion_summary import deletion_message, deletion_summary
 
 EVERYTHING = "*"
 """The name that stands for all components, and for our own records after them."""
@@ -142,41 +143,12 @@ def _deleted(task: Task, run: str) -> Result:
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
-        "summary": [*_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
+        "summary": [*deletion_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
     }
     if overlay and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
-    if failed:
-        told = [f"{one.name} {one.state}: {one.error}" for one in failed]
-        result["failed"] = True
-        result["msg"] = "\n".join([_what_next(deletion.run.cancelled_by), *told])
-    elif staying:
-        result["msg"] = "\n".join(["deleted, but for:", *staying])
-    return result
-
-
-def _what_next(cancelled_by: str) -> str:
-    if cancelled_by:
-        return f"not everything is deleted, as it was cancelled by {cancelled_by}; run it again to go on:"
-    return "not everything is deleted; put right what holds it and run the playbook again:"
-
-
-def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
-    count = sum(outcome.deleted for outcome in outcomes)
-    told = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
-    if not told:
-        return ["nothing to delete"]
-    width = max(len(outcome.name) for outcome in told)
-    title = (
-        f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
-    )
-    lines = [title]
-    for outcome in told:
-        end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
-        what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
-        lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")
-        lines += [f"              note: {warning}" for warning in outcome.warnings]
-    return lines
+    message = deletion_message(outcomes, deletion.run.cancelled_by)
+    return {**result, **({"failed": True} if failed else {}), **({"msg": message} if message else {})}
 
 
 def _told(outcome: ComponentOutcome) -> str:
