@@ -334,7 +334,7 @@ class ComponentWork:
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_told(result)}")
         if not result.is_healthy:
-            raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
+            raise ClusterError(f"the API server does not serve an applied definition: {_told(result)}")
 
     def _wait(self) -> None:
         # Definitions were waited for before the objects of their kinds were applied.
