@@ -57,7 +57,7 @@ def leftovers(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[UndoneO
     return [one for one in report.objects if one.state in (*UNDOABLE, IRREVERSIBLE, REFUSED)]
 
 
-def leftover_told(one: UndoneObject) -> str:
+def describe_leftover(one: UndoneObject) -> str:
     """That something stays as migrations have left it, in a sentence."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:

@@ -20,12 +20,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
     UNDOABLE,
-    leftover_told,
+    describe_leftover,
     leftovers,
     outside_of_components,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_retention import (
-    sparing_rights,
+    retention_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
@@ -293,7 +293,7 @@ class _Deletion:
             found |= self._inhabitants.rights(entry)
         if self._options.undo_migrations:
             found |= undo_rights(self._migrated, self._cluster.resource)
-            found |= sparing_rights(self._cluster, self._migrated)
+            found |= retention_rights(self._cluster, self._migrated)
         return found
 
     def _announce(self) -> None:
@@ -344,11 +344,11 @@ class _Deletion:
             FAILED if errors else SUCCEEDED,
             error="; ".join(errors),
             seconds=time.monotonic() - started,
-            changed=sum(obj.changed for obj in objects),
+            changed=sum(obj.is_changed for obj in objects),
             objects=len(objects),
             warnings=(
                 *undoing.warnings,
-                *(str(obj) for obj in objects if not obj.complete and obj.state != UNDO_FAILED),
+                *(str(obj) for obj in objects if not obj.is_complete and obj.state != UNDO_FAILED),
             ),
         )
         self.run.note(self._outcomes[MIGRATIONS])
@@ -360,7 +360,7 @@ class _Deletion:
             return
         found = leftovers(self._cluster, entries)
         self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._options.force
-        told = [leftover_told(one) for one in found]
+        told = [describe_leftover(one) for one in found]
         if self._is_undoable:
             told.append(
                 "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
