@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 
+from .selection import ALL
+
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
         InventoryEntry,
@@ -83,10 +85,6 @@ class MigrationPlan:
         }
 
 
-AS_DEPLOYED = ("drifted", "migrate", "prune")
-"""What is done to components that go on to consist of what was deployed: only what has moved is written."""
-
-
 @dataclass(frozen=True)
 class ComponentPlan:
     """What a deployment would do with one component.
@@ -95,6 +93,7 @@ class ComponentPlan:
         name, namespace: of the component.
         action: ``install``, ``upgrade``, ``downgrade``, ``drifted``, ``resume``, ``migrate``, ``prune``
             or ``unchanged``; of what the release lacks ``orphaned`` or ``delete``.
+        selection: which of its objects the run reads and applies, see :mod:`~.selection`.
         changes: what would happen to its objects.
         dropped: objects that no component of the release contains any more; what goes is among the changes.
         hooks: Helm hooks that are left out.
@@ -110,6 +109,7 @@ class ComponentPlan:
     name: str
     namespace: str
     action: str
+    selection: str = ALL
     changes: tuple[ObjectChange, ...] = ()
     dropped: tuple[Ref, ...] = ()
     hooks: tuple[str, ...] = ()
@@ -138,6 +138,7 @@ class ComponentPlan:
             "namespace": self.namespace,
             "component_version": self.component_version,
             "action": self.action,
+            "selection": self.selection,
             "objects": self.objects,
             "changes": [change.as_result() for change in self.changes],
             "dropped": [str(ref) for ref in self.dropped],

@@ -35,9 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     WaitCallbacks,
     apply_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
-    objects_to_apply,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
     CURRENT,
@@ -58,7 +55,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
     refreshed_inventory,
-    refs_to_check,
     remembered_by,
     with_recreated,
 )
@@ -86,6 +82,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 
 from .component_inventory import completed_inventory, intended_inventory
 from .desired_component import DesiredComponent
+from .selection import ALL, MOVED, selected_objects
 
 Answer = TypeVar("Answer")
 
@@ -118,8 +115,8 @@ class ComponentContext:
         autoscaled: what autoscalers of the release and of the cluster target.
         defined: the kinds that came with this run, so that no plan could ask the server about them.
         namespaces: those of the release, which may have come with this run as well.
-        standing: of which components the plan has looked only at what has moved; None without a plan.
-        partial: of which upgraded components it has looked only at what differs from what was deployed.
+        selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
+            it does not name a component.
         applied: is told the name of each component that is applied, healthy or not yet.
     """
 
@@ -139,13 +136,8 @@ class ComponentContext:
     autoscaled: frozenset[Target] = frozenset()
     defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
     namespaces: frozenset[str] = frozenset()
-    standing: frozenset[str] | None = None
-    partial: frozenset[str] = frozenset()
+    selection: Mapping[str, str] = field(default_factory=dict)
     applied: Callable[[str], None] = lambda _name: None
-
-    def is_unchanged(self, component: DesiredComponent) -> bool:
-        """Whether a component goes on to consist of what was deployed, however it is rendered now."""
-        return component.is_unchanged and (self.standing is None or component.name in self.standing)
 
 
 class _Stopped(Exception):
@@ -243,14 +235,20 @@ class ComponentWork:
     def _apply(self) -> None:
         place, component = self._place, self._component
         before = place.inventories.get(component.name)
-        stands = before is not None and place.is_unchanged(component)
-        in_part = stands or (component.name in place.partial and not component.is_unchanged)
-        if before and before.digest and in_part and not any(one["wrote"] for one in self._migrations):
-            self._leave_alone(before, stands)
+        selection = place.selection.get(component.name, ALL)
+        stays = before is not None and selection == MOVED
+        # Once a migration has written, all objects are compared, as in the plan.
+        if (
+            before
+            and before.digest
+            and selection != ALL
+            and not any(one["wrote"] for one in self._migrations)
+        ):
+            self._select(before, selection)
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
         intent = intended_inventory(
-            before, component.entry, self._objects if stands else component.objects, whole=not stands
+            before, component.entry, self._objects if stays else component.objects, whole=not stays
         )
         if place.recorded:
             intent = with_namespace_creators(place.cluster, intent, place.inventories.values())
@@ -279,19 +277,13 @@ class ComponentWork:
                 f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
             )
 
-    def _leave_alone(self, inventory: Inventory, stands: bool) -> None:
-        """Apply only what the plan has looked at.
-
-        Of what stands as it was deployed that is what has moved: all else may be rendered to other random
-        values. Of what is upgraded it is also what is to be another than it was.
-        """
-        component = self._component
-        live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
-        moved = refs_to_check(inventory, live, self._place.policy)
-        if not stands:
-            self._objects = objects_to_apply(self._place.cluster, inventory, component.objects, moved)
-        else:
-            self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
+    def _select(self, inventory: Inventory, selection: str) -> None:
+        """Apply only what the plan has selected; all else that has a health is only waited for."""
+        component, place = self._component, self._place
+        live, self._pages = read_live(place.cluster, [inventory], _has_health)
+        self._objects = selected_objects(
+            place.cluster, selection, component.objects, inventory, live, place.policy
+        )
         left = component.refs.intersection(live).difference(map(ref_of, self._objects))
         self._left_alone = [
             (entry.api_version, entry.ref)

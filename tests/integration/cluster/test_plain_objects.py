@@ -17,6 +17,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from tests.support.extent import examples
+
 pytestmark = pytest.mark.cluster
 
 # Mostly what is allowed, at the edges of it, and now and then what is not.
@@ -78,7 +80,7 @@ METADATA = st.fixed_dictionaries(
 
 @pytest.mark.parametrize("kind", PAYLOADS)
 @settings(
-    max_examples=100,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
     DryRunCluster,
@@ -22,6 +24,18 @@ from .migration_notes import with_irreversible_note, with_undo_notes
 from .migration_runner import MigrationRunner, migration_plan
 
 
+class RehearsedPhase(NamedTuple):
+    """What the migrations of one component and phase have come to.
+
+    Attributes:
+        is_needed: whether any is needed.
+        blockers: what stands in their way.
+    """
+
+    is_needed: bool
+    blockers: tuple[Blocker, ...]
+
+
 class MigrationRehearsal:
     """The rehearsal of the migrations of one deployment.
 
@@ -30,7 +44,6 @@ class MigrationRehearsal:
         overlay: what is rehearsed on, over the live one.
         runner: those that take part; None where what was found may not run.
         changes: of the overlay.
-        blockers: where what stands in the way is added.
 
     Attributes:
         verdicts: what is known of each migration so far.
@@ -42,12 +55,10 @@ class MigrationRehearsal:
         overlay: DryRunCluster,
         runner: MigrationRunner | None,
         changes: RehearsedChanges,
-        blockers: list[Blocker],
     ) -> None:
         self._overlay = overlay
         self._runner = runner
         self._changes = changes
-        self._blockers = blockers
         # What is rehearsed reads for itself: it may meet a conflict, and must see what there is then.
         self._checked = overlay.reading_from(SharedReads(cluster))
         self.verdicts: list[MigrationPlan] = []
@@ -57,17 +68,18 @@ class MigrationRehearsal:
         """Those that are needed so far."""
         return [verdict for verdict in self.verdicts if verdict.verdict == "needed"]
 
-    def rehearse(self, component: str, phase: Phase) -> bool:
-        """Rehearse the migrations of one component and phase; whether any is needed."""
+    def rehearse(self, component: str, phase: Phase) -> RehearsedPhase:
+        """Rehearse the migrations of one component and phase."""
         if self._runner is None:
-            return False
+            return RehearsedPhase(False, ())
+        blockers: list[Blocker] = []
         verdicts = [
-            self._rehearse(self._runner, result)
+            self._rehearse(self._runner, result, blockers)
             for turn in self._runner.ordered_groups(component, phase)
             for result in self._runner.check_migrations(turn, self._checked)
         ]
         self.verdicts += verdicts
-        return any(verdict.verdict == "needed" for verdict in verdicts)
+        return RehearsedPhase(any(one.verdict == "needed" for one in verdicts), tuple(blockers))
 
     def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
         """The verdicts, those that are needed with what the records of runs tell of them.
@@ -77,7 +89,9 @@ class MigrationRehearsal:
         """
         return tuple(with_undo_notes(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
 
-    def _rehearse(self, runner: MigrationRunner, result: CheckResult) -> MigrationPlan:
+    def _rehearse(
+        self, runner: MigrationRunner, result: CheckResult, blockers: list[Blocker]
+    ) -> MigrationPlan:
         verdict = migration_plan(result)
         problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
         # Taken at once, as nothing is rehearsed any more once the deployment is cancelled.
@@ -90,5 +104,5 @@ class MigrationRehearsal:
                 verdict.with_writes(self._changes.take()), runner.migration(verdict.id)
             )
         problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
-        self._blockers += [Blocker(result.component, problem) for problem in problems]
+        blockers += [Blocker(result.component, problem) for problem in problems]
         return verdict

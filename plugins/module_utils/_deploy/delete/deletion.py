@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
@@ -18,6 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
     DryRunCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
+    ComponentRemoval,
+    remove_components,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
     UNDOABLE,
     describe_leftover,
@@ -39,9 +43,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    without_objects,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
@@ -50,9 +51,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.cont
     ContainedObjects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    ROUNDS,
-    Removal,
-    RemovalInRounds,
     Terms,
     remove_objects,
 )
@@ -87,9 +85,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    delete_inventory,
     read_inventories,
-    rewrite_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
@@ -239,10 +235,15 @@ class _Deletion:
         self.run = DeletionRun(
             replace(task, progress=progress), run, self._installation, names, order, options.deadline
         )
-        self._out_of_grace = Grace(self.run.cancellation, options.grace)
         self._objects = objects_by_component(self._waves, self._inventories)
         self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
-        self._watcher = Watcher(cluster)
+        self._terms = Terms(
+            cluster,
+            cancelled=Grace(self.run.cancellation, options.grace),
+            retain=self._retain,
+            watcher=Watcher(cluster),
+            force=options.force,
+        )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
         self._is_undoable = False
@@ -382,38 +383,47 @@ class _Deletion:
 
     def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
         """Delete the objects of some components side by side, and keep what came of each."""
-        going = {name: RemovalInRounds(entries) for name, entries in objects.items()}
         ended: dict[str, ComponentOutcome] = {}
+        removals = {
+            name: ComponentRemoval(entries, whole=True, others=self._others_of(name))
+            for name, entries in objects.items()
+        }
 
-        def go_on(turn: int, name: str) -> None:
-            outcome = self._go_on(name, going[name], turn)
-            if outcome:
-                self._progress(name, outcome.state, _told(outcome))
-                self.run.note(outcome)
-                ended[name] = outcome
+        def note_end(name: str) -> None:
+            removal = removals[name]
+            if not removal.is_over:
+                return
+            outcome = ended[name] = (
+                ComponentOutcome(name, NOT_STARTED, error=removal.refusal)
+                if removal.refusal
+                else removal_outcome(name, removal.removal, removal.seconds)
+            )
+            self._progress(name, outcome.state, _told(outcome))
+            self.run.note(outcome)
 
-        for turn in range(ROUNDS):
-            left = [name for name in objects if name not in ended]
-            map_in_threads(partial(go_on, turn), left, self._options.workers)
+        self.has_forgotten |= remove_components(
+            removals,
+            self._terms,
+            inventories={} if self._task.check_mode else self._inventories,
+            timeout=self._options.timeout,
+            workers=self._options.workers,
+            progress=self._progress,
+            state=DELETING,
+            refusal_of=self._why_not,
+            after_round=note_end,
+        )
         outcomes = {name: ended[name] for name in objects}
         self._outcomes |= outcomes
         return list(outcomes.values())
 
-    def _go_on(self, name: str, going: RemovalInRounds, turn: int) -> ComponentOutcome | None:
-        """Delete what is due of a component; answers once nothing more is to do for it."""
-        if not turn:
-            why_not = self._why_not(name)
-            if why_not:
-                return ComponentOutcome(name, NOT_STARTED, error=why_not)
-            self._progress(name, DELETING, f"{going.count} objects")
-        try:
-            going.remove(self._terms(name, going.seconds), turn)
-            if not going.is_over(turn + 1):
-                return None
-            self._forget(name, going.removal)
-        except LifecycleError as error:
-            going.fail(error, turn)
-        return removal_outcome(name, going.removal, going.seconds)
+    def _others_of(self, component: str) -> list[InventoryEntry]:
+        """What other components name: an object that several name goes with one, and the rest forget it."""
+        return [
+            entry
+            for name, inventory in self._inventories.items()
+            if name != component
+            for entry in inventory.entries
+        ]
 
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
@@ -430,40 +440,12 @@ class _Deletion:
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
-    def _terms(self, name: str, spent: float = 0.0) -> Terms:
-        """On what terms a component goes, which has taken so many seconds already."""
-        return Terms(
-            self._cluster,
-            deadline=time.monotonic() + self._options.timeout - spent,
-            cancelled=self._out_of_grace,
-            on_change=removal_reporter(self._progress, name, DELETING),
-            retain=self._spare,
-            watcher=self._watcher,
-            force=self._options.force,
-        )
-
-    def _spare(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
+    def _retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; before the first that goes, the run begins."""
-        fate = self._inhabitants.retain(entry, live)
-        if fate is None:
+        decision = self._inhabitants.retain(entry, live)
+        if decision is None:
             self.run.begin()
-        return fate
-
-    def _forget(self, name: str, removal: Removal) -> None:
-        """Keep in a component's inventory what is still there."""
-        before = self._inventories.get(name)
-        if before is None or self._task.check_mode:
-            return
-        mine = {entry.ref for entry in self._objects[name]}
-        gone = {entry.ref for entry in before.entries if entry.ref not in mine} | removal.refs_to_drop
-        after = replace(without_objects(before, gone), digest="")
-        if after == before:
-            return
-        self.has_forgotten = True
-        if after.entries:
-            rewrite_inventory(self._cluster, after)
-        else:
-            delete_inventory(self._cluster, before)
+        return decision
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""
@@ -474,7 +456,12 @@ class _Deletion:
         self.run.end(list(self._outcomes.values()))
         records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
         # Of these nothing is anybody else's.
-        terms = replace(self._terms(RECORDS), retain=lambda _entry, _live: None)
+        terms = replace(
+            self._terms,
+            deadline=time.monotonic() + self._options.timeout,
+            on_change=removal_reporter(self._progress, RECORDS, DELETING),
+            retain=lambda _entry, _live: None,
+        )
         removal = remove_objects(terms, records)
         if removal.deleted or removal.errors:
             self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)

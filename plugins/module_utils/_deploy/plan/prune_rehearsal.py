@@ -15,23 +15,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     Blocker,
     ComponentPlan,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
+    ComponentRemoval,
+    remove_components,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    without_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    ROUNDS,
-    RemovalInRounds,
-    Terms,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
     is_protected,
     obsolete_entries,
@@ -69,81 +63,68 @@ class PruneRehearsal:
         self.names: list[str] = []
         self.blockers: list[Blocker] = []
         self.inventories = dict(inventories)
-        self._inventories = inventories
         self._going = set(only) or {name for name in inventories if name in wanted or policy.prune}
         refs = {ref for of_component in wanted.values() for ref in of_component}
-        self._dropped = obsolete_entries(inventories.values(), refs, self._going)
-        self._policy = policy
-        self._changes = changes
-        spare = ContainedObjects(overlay, lambda ref: str(ref) in policy.prune_allow).retain
-        self._terms = Terms(overlay, retain=spare)
+        self._obsolete = obsolete_entries(inventories.values(), refs, self._going)
+        self._removals = {
+            name: ComponentRemoval(
+                self._obsolete.get(name, ()),
+                is_protected=lambda ref: is_protected(ref, policy.prune_allow),
+                whole=name not in wanted,
+                # What such a component has and does not give up is wanted elsewhere.
+                others=() if name in wanted else inventory.entries,
+            )
+            for name, inventory in inventories.items()
+        }
+        retain = ContainedObjects(overlay, lambda ref: str(ref) in policy.prune_allow).retain
+        self._terms = Terms(overlay, retain=retain)
+        self._take_changes = changes
 
     def of(self, plan: ComponentPlan) -> ComponentPlan:
         """The plan of one component with what would be pruned of it."""
-        orphan = plan.action == ORPHANED
-        if plan.name not in self._inventories or plan.name not in self._going:
+        name = plan.name
+        if name not in self._removals or name not in self._going:
             return plan
-        going = self._removed[plan.name]
-        if going.refusal:
+        changes = self._changes[name]
+        removal = self._removals[name]
+        if isinstance(removal.error, Forbidden):
             # A right that is missing is told with all others.
-            self.blockers.append(Blocker(plan.name, going.refusal))
+            self.blockers.append(Blocker(name, str(removal.error)))
             return plan
-        removal = going.removal
-        self.blockers += [Blocker(plan.name, error) for error in removal.errors]
+        if removal.error:
+            raise removal.error
+        done = removal.removal
+        self.blockers += [Blocker(name, error) for error in done.errors]
         action = plan.action
-        whole = orphan and not going.protected and not removal.retained
-        if whole or removal.refs_to_drop:
-            self.names.append(plan.name)
-            before = self.inventories.pop(plan.name)
-            if not whole or removal.errors:
-                left = without_objects(before, removal.refs_to_drop)
-                self.inventories[plan.name] = replace(left, digest="") if orphan else left
-        if whole or removal.deleted:
+        goes_whole = removal.whole and not removal.protected and not done.retained
+        if goes_whole or done.refs_to_drop:
+            self.names.append(name)
+            left = removal.remaining(self.inventories.pop(name))
+            if left.entries or not removal.whole:
+                self.inventories[name] = left
+        if goes_whole or done.deleted:
             action = {"unchanged": "prune", ORPHANED: "delete"}.get(action, action)
         stay = [
             f"{entry.ref} is no longer in the release, and stays"
             f"; {entry.ref.kind!r} in prune_allow (kyma_prune_allow) lets it go"
-            for entry in going.protected
+            for entry in removal.protected
         ]
         return replace(
             plan,
             action=action,
-            changes=(*plan.changes, *going.changes),
-            dropped=tuple(entry.ref for entry in self._dropped.get(plan.name, ())),
-            warnings=(*plan.warnings, *stay, *removal.notes),
+            changes=(*plan.changes, *changes),
+            dropped=tuple(entry.ref for entry in self._obsolete.get(name, ())),
+            warnings=(*plan.warnings, *stay, *done.notes),
         )
 
     @cached_property
-    def _removed(self) -> Mapping[str, _Going]:
-        """What came of removing what no component has any more, in the rounds in which a run does it."""
-        found = {name: _Going(self._dropped.get(name, ()), self._policy) for name in self._inventories}
-        for turn in range(ROUNDS):
-            for going in found.values():
-                going.go(self._terms, turn)
-                going.changes += self._changes()
+    def _changes(self) -> Mapping[str, Sequence[ObjectChange]]:
+        """What the removal of all that no component has any more changes on the overlay, by component."""
+        found: dict[str, list[ObjectChange]] = {name: [] for name in self._removals}
+
+        def take(name: str) -> None:
+            found[name] += self._take_changes()
+
+        # One by one, as the changes tell by their time whose they are.
+        remove_components(self._removals, self._terms, inventories={}, after_round=take)
         return found
-
-
-class _Going(RemovalInRounds):
-    """What is to go of one component, as it is rehearsed.
-
-    Attributes:
-        protected: what stays, as nobody has allowed it to go.
-        changes: what the removal has changed on the overlay.
-        refusal: which right it lacks, in a sentence; mostly empty.
-    """
-
-    def __init__(self, entries: Sequence[InventoryEntry], policy: Policy) -> None:
-        self.protected = [entry for entry in entries if is_protected(entry.ref, policy.prune_allow)]
-        super().__init__(entry for entry in entries if entry not in self.protected)
-        self.changes: tuple[ObjectChange, ...] = ()
-        self.refusal = ""
-
-    def go(self, terms: Terms, turn: int) -> None:
-        """Rehearse one of the rounds, unless a right was missing for one before."""
-        if self.refusal:
-            return
-        try:
-            self.remove(terms, turn)
-        except Forbidden as refusal:
-            self.refusal = str(refusal)

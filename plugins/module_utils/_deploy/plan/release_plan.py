@@ -74,7 +74,6 @@ class Plan:
         later: the provisional plans of the hops after this one.
         unsettled: an earlier run has left the cluster's record open, so that a run has to end that, whatever
             else is to do.
-        settled: of components that are upgraded, only what differs from what was deployed was looked at.
     """
 
     version: str
@@ -98,7 +97,6 @@ class Plan:
     hops: tuple[Mapping[str, str], ...] = ()
     later: tuple[Plan, ...] = ()
     unsettled: bool = False
-    settled: bool = False
     versions: str = ""
 
     @property
@@ -152,7 +150,6 @@ class Plan:
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),
-            "settled": self.settled,
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
         }

@@ -29,6 +29,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_preflight import (
+    IntendedChanges,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_rehearsal import (
+    RehearsalContext,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
@@ -71,10 +77,10 @@ from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
 from .observed_state import ObservedState
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
-from .preflight import IntendedChanges, PreflightResult, run_preflight
+from .preflight import PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes
-from .wave_rehearsal import ComponentRehearsal, RehearsalContext
+from .wave_rehearsal import ReleaseContext, WaveRehearsal
 
 
 class ReleaseRehearsal:
@@ -126,29 +132,26 @@ class ReleaseRehearsal:
         self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
         self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
         self._migrations = MigrationRehearsal(
-            cluster,
-            self._overlay,
-            None if found.problems else self._migrating,
-            self._changes,
-            self._blockers,
+            cluster, self._overlay, None if found.problems else self._migrating, self._changes
         )
         self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
         self._overlay.tolerate_webhooks(self._webhooks.is_own)
         self._brought = _kinds_of(self._desired)
-        scene = RehearsalContext(
-            self._overlay,
-            request,
-            self._observed,
+        context = ReleaseContext(
+            RehearsalContext(
+                self._overlay, request.policy, self._observed.inventories, self._observed.live, autoscaled
+            ),
             release.version,
             digest,
+            self._observed.installation.digest,
             _bringers(self._desired),
-            not needs_problems(release.components),
-            autoscaled,
-            settled=bool(skip) and not request.policy.takes_from_others,
+            is_ordered=not needs_problems(release.components),
+            is_settled=bool(skip) and not request.policy.takes_from_others,
             # Where the release as a whole may not follow, each of its components would say the same.
             may_go_back=request.abandon or version_problem != "",
+            alone=request.alone,
         )
-        self._components = ComponentRehearsal(scene, self._migrations, self._changes, self._blockers)
+        self._rehearsal = WaveRehearsal(context, self._migrations, self._changes)
         self.remaining_inventories = observed.inventories
 
     @property
@@ -159,14 +162,17 @@ class ReleaseRehearsal:
     def plan(self) -> Plan:
         """Rehearse, and put together what was learnt."""
         release, installation = self._release, self._observed.installation
-        self._migrations.rehearse(GLOBAL, Phase.PRE)
-        planned = {one.name: one for wave in self._waves() for one in self._components.wave(wave)}
+        self._rehearse_global_migrations(Phase.PRE)
+        rehearsed = [one for wave in self._waves() for one in self._rehearsal.rehearse(wave)]
+        self._blockers += [blocker for one in rehearsed for blocker in one.blockers]
+        planned = {one.plan.name: one.plan for one in rehearsed}
         components = [planned[name] for name in self._desired.components if name in planned]
-        components = self._narrowed(components)
+        wide = [] if self._request.alone else [(one.plan.name, crd) for one in rehearsed for crd in one.wide]
+        components = self._narrowed(components, wide)
         orphans = self._orphans()
         prune = self._prune(components, orphans)
-        self._migrations.rehearse(GLOBAL, Phase.POST)
-        found = self._preflight(components, orphans)
+        self._rehearse_global_migrations(Phase.POST)
+        found = self._preflight(components, orphans, [crd for _name, crd in wide])
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
@@ -203,8 +209,10 @@ class ReleaseRehearsal:
             alone=self._request.alone,
             stays=self._what_stays(),
             unsettled=self._is_unsettled,
-            settled=self._components.is_limited_to_changes,
         )
+
+    def _rehearse_global_migrations(self, phase: Phase) -> None:
+        self._blockers += self._migrations.rehearse(GLOBAL, phase).blockers
 
     @property
     def _is_unsettled(self) -> bool:
@@ -220,15 +228,22 @@ class ReleaseRehearsal:
                 return self._migrations.verdicts_with_history(self._cluster)
         return tuple(self._migrations.verdicts)
 
-    def _narrowed(self, components: list[ComponentPlan]) -> list[ComponentPlan]:
-        """Rehearse how definitions end that were given more versions than the release has."""
-        if not self._components.wide:
+    def _narrowed(
+        self, components: list[ComponentPlan], wide: Sequence[tuple[str, Object]]
+    ) -> list[ComponentPlan]:
+        """Rehearse how definitions end that were given more versions than the release has.
+
+        Args:
+            components: as they were rehearsed.
+            wide: those definitions, each with its component.
+        """
+        if not wide:
             return components
         from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
             narrow_definition,
         )
 
-        for name, crd in self._components.wide:
+        for name, crd in wide:
             known = KnownObjects(entries_of(self._observed.inventories.get(name)))
             try:
                 narrow_definition(
@@ -238,10 +253,13 @@ class ReleaseRehearsal:
                 self._blockers.append(Blocker(name, str(error)))
         # That an object is told in another version is no change of it.
         later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
-        return with_later_changes(components, later, self._components.wide[0][0])
+        return with_later_changes(components, later, wide[0][0])
 
     def _preflight(
-        self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
+        self,
+        components: Sequence[ComponentPlan],
+        orphans: Sequence[ComponentPlan],
+        wide: Sequence[Object],
     ) -> PreflightResult:
         """Look for what else stands in the way."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
@@ -257,11 +275,13 @@ class ReleaseRehearsal:
                 working,
                 self._changes.met,
                 writes,
-                [crd for _name, crd in self._components.wide],
-                self._observed,
+                wide,
+                self._observed.inventories,
+                self._observed.live,
                 self._served,
                 self._request.policy.takeover,
             ),
+            self._observed,
             self._blockers,
         )
         self._blockers = list(found.blockers)

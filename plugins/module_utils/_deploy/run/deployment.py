@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import MOVED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
@@ -131,8 +132,7 @@ class _Deployment:
             recorded=recorded,
             defined=self._defined(),
             namespaces=self._namespaces(),
-            standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
-            partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
+            selection=self._selection(),
             autoscaled=self._desired.autoscaled | known.autoscaled,
             applied=self._note_applied,
         )
@@ -148,6 +148,12 @@ class _Deployment:
             component = self._desired.components.get(name)
             defined |= defined_kinds(component.objects if component else ())
         return defined
+
+    def _selection(self) -> Mapping[str, str]:
+        """Which objects of each component are read and applied: as the plan of the run has decided."""
+        if self._run:
+            return self._spec.get("selection") or {}
+        return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
         """The namespaces that the release brings."""

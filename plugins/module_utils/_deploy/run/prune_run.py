@@ -8,27 +8,21 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import starmap
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
+    ComponentRemoval,
+    remove_components,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    ROUNDS,
-    Removal,
-    RemovalInRounds,
-    Terms,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
     is_protected,
     obsolete_entries,
@@ -47,21 +41,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     ComponentOutcome,
     duration_of,
     removal_outcome,
-    removal_reporter,
     run_problems,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    delete_inventory,
-    read_inventories,
-    rewrite_inventory,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
     read_run,
     update_run_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
@@ -132,76 +120,48 @@ class _Pruning:
     def __init__(self, task: Task, options: ComponentOptions) -> None:
         self._task = task
         self._options = options
-        self._allowed = options.policy.prune_allow
         self._inventories = read_inventories(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
-        desired = desired_release(release, scope_of(task.cluster), kept)
-        self._in_release = desired.components.keys()
-        wanted = {ref for component in desired.components.values() for ref in component.refs}
-        self._dropped = obsolete_entries(self._inventories.values(), wanted, options.names)
-        self._names = [name for name in options.names if name in self._inventories]
-        self._going = {name: RemovalInRounds(self._allowed_of(name)) for name in self._names}
-        self._terms = Terms(
-            task.cluster,
-            deadline=time.monotonic() + options.timeout,
-            cancelled=task.cancelled,
-            retain=ContainedObjects(task.cluster, lambda ref: str(ref) in self._allowed).retain,
-            watcher=Watcher(task.cluster),
-        )
+        self._desired = desired_release(release, scope_of(task.cluster), kept).components
+        wanted = {ref for component in self._desired.values() for ref in component.refs}
+        self._obsolete = obsolete_entries(self._inventories.values(), wanted, options.names)
+        self._removals = {name: self._removal(name) for name in options.names if name in self._inventories}
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
-        for turn in range(ROUNDS):
-            map_in_threads(partial(self._prune, turn), self._names, self._options.workers)
-        return list(map(self._end, self._names))
+        cluster, options = self._task.cluster, self._options
+        remove_components(
+            self._removals,
+            Terms(
+                cluster,
+                cancelled=self._task.cancelled,
+                retain=ContainedObjects(cluster, lambda ref: str(ref) in options.policy.prune_allow).retain,
+                watcher=Watcher(cluster),
+            ),
+            inventories=self._inventories,
+            timeout=options.timeout,
+            workers=options.workers,
+            progress=self._task.progress,
+            state="pruning",
+        )
+        return list(starmap(self._outcome, self._removals.items()))
 
-    def _prune(self, turn: int, name: str) -> None:
-        going = self._going[name]
-        if going.count and not turn:
-            self._task.progress(name, "pruning", f"{going.count} objects")
-        try:
-            going.remove(self._terms_of(name), turn)
-        except LifecycleError as error:
-            going.fail(error, turn)
+    def _removal(self, name: str) -> ComponentRemoval:
+        whole = name not in self._desired
+        others = [one for other, one in self._inventories.items() if not whole or other != name]
+        return ComponentRemoval(
+            self._obsolete.get(name, ()),
+            is_protected=lambda ref: is_protected(ref, self._options.policy.prune_allow),
+            whole=whole,
+            others=[entry for one in others for entry in one.entries if not entry.dropped],
+        )
 
-    def _terms_of(self, name: str) -> Terms:
-        return replace(self._terms, on_change=removal_reporter(self._task.progress, name, "pruning"))
-
-    def _allowed_of(self, name: str) -> list[InventoryEntry]:
-        return [one for one in self._dropped.get(name, ()) if not is_protected(one.ref, self._allowed)]
-
-    def _end(self, name: str) -> ComponentOutcome:
-        going = self._going[name]
-        self._forget(self._inventories[name], going.removal)
-        outcome = removal_outcome(name, going.removal, going.seconds)
+    def _outcome(self, name: str, removal: ComponentRemoval) -> ComponentOutcome:
+        outcome = removal_outcome(name, removal.removal, removal.seconds)
         told = outcome.error or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
         return outcome
-
-    def _forget(self, before: Inventory, removal: Removal) -> None:
-        """Keep in the inventory what the component has, and what it no longer should have and still has."""
-        dropped = {entry.ref for entry in self._dropped.get(before.component, ())}
-        whole = before.component not in self._in_release
-        others = [one for one in self._inventories.values() if not whole or one is not before]
-        taken = [entry for one in others for entry in one.entries if not entry.dropped]
-        refs, uids = {entry.ref for entry in taken}, {entry.uid for entry in taken if entry.uid}
-
-        def stays(entry: InventoryEntry) -> bool:
-            if entry.ref in removal.refs_to_drop:
-                return False
-            if entry.ref in dropped or not (whole or entry.dropped):
-                return True
-            # What goes to a component that is not deployed yet is nobody else's.
-            return entry.ref not in refs and entry.uid not in uids
-
-        kept = tuple(filter(stays, before.entries))
-        if whole and not kept:
-            delete_inventory(self._task.cluster, before)
-        elif kept != before.entries:
-            # A release that has the component again must not take what is left of it for all of it.
-            after = replace(before, entries=kept, digest="" if whole else before.digest)
-            rewrite_inventory(self._task.cluster, after)
 
 
 def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:

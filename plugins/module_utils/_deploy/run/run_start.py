@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import AS_DEPLOYED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
     record_observations,
 )
@@ -115,8 +114,7 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         "startedAt": timestamp(),
         "deadline": task.params["deadline"],
         "components": taking_part,
-        "standing": [c["name"] for c in plan["components"] if c["action"] in AS_DEPLOYED],
-        "partial": [c["name"] for c in plan["components"] if plan["settled"] and c["action"] == "upgrade"],
+        "selection": {c["name"]: c["selection"] for c in plan["components"] if c["name"] in taking_part},
         "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),

@@ -140,11 +140,6 @@ def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[
     return {entry.ref: entry for entry in found if entry.uid or entry.finished}
 
 
-def without_objects(inventory: Inventory, refs: Collection[Ref]) -> Inventory:
-    """The inventory without some objects."""
-    return replace(inventory, entries=tuple(e for e in inventory.entries if e.ref not in refs))
-
-
 def refreshed_inventory(
     inventory: Inventory,
     live: Mapping[Ref, Object],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -26,7 +27,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     NAMESPACE_KIND,
     built_in_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import (
+    MOST_REASONS,
+    LifecycleError,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..apply.order import is_home, is_in_the_way, rank_of
@@ -57,11 +61,11 @@ class Removal:
     Attributes:
         deleted: what was deleted and is gone.
         gone: what was gone before.
-        left: what isn't ours any more.
-        kept: what is ours and stays.
+        not_owned: what isn't ours any more.
+        retained: what is ours and stays.
         failed: what could not be deleted, or has not gone.
         untried: what comes after something that failed, or after a cancellation.
-        told: a sentence about each that is left or kept.
+        notes: a sentence about each that is not ours or stays.
         errors: a sentence about each that failed.
         cancelled: whether a person has ended it.
     """
@@ -98,7 +102,7 @@ class Terms:
         deadline: until when they have to be gone, as ``time.monotonic()`` tells the time.
         cancelled: whether a person has asked to stop.
         on_change: told how objects stand that take their time to go.
-        spare: what to do instead with an object (and its metadata) that would be deleted, or None; asked
+        retain: what to do instead with an object (and its metadata) that would be deleted, or None; asked
             when its turn has come.
         watcher: what to share with other waits on this cluster.
         force: whether objects go that say of themselves that they stay.
@@ -309,44 +313,38 @@ class RemovalInRounds:
     Attributes:
         count: how many objects are to go.
         removal: what has come of them so far.
+        error: what has ended a round before all of its objects were tried, or None.
         seconds: how long that took.
     """
 
     def __init__(self, entries: Iterable[InventoryEntry]) -> None:
-        self._rounds: tuple[list[InventoryEntry], ...] = tuple([] for _each in range(ROUNDS))
+        self._rounds: list[list[InventoryEntry]] = [[] for _each in range(ROUNDS)]
         for entry in entries:
             self._rounds[_round_of(entry)].append(entry)
         self.count = sum(map(len, self._rounds))
         self.removal = Removal()
+        self.error: LifecycleError | None = None
         self.seconds = 0.0
 
-    def is_over(self, turn: int) -> bool:
-        """Whether nothing is to do any more from one of the rounds on."""
-        return self._is_stopped or not any(self._rounds[turn:])
+    @property
+    def is_over(self) -> bool:
+        """Whether no later round has anything to remove."""
+        return not any(self._rounds)
 
-    def remove(self, terms: Terms, turn: int) -> None:
-        """Remove what goes in one of the rounds, but for after something that failed.
-
-        Raises:
-            ClusterError: what is there can't be read.
-        """
-        entries = self._rounds[turn]
-        if not entries or self._is_stopped:
-            self.removal.untried += entries
-            return
+    def remove_next(self, terms: Terms) -> None:
+        """Remove what goes in the next round. After a failure or a cancellation there is no other one."""
+        entries, *self._rounds = self._rounds
         started = time.monotonic()
         try:
-            self.removal = self.removal.and_then(remove_objects(terms, entries))
-        finally:
-            self.seconds += time.monotonic() - started
-
-    def fail(self, error: Exception, turn: int) -> None:
-        """Note that one of the rounds has come to nothing."""
-        self.removal = self.removal.and_then(Removal(failed=list(self._rounds[turn]), errors=[str(error)]))
-
-    @property
-    def _is_stopped(self) -> bool:
-        return bool(self.removal.errors or self.removal.cancelled)
+            done = remove_objects(terms, entries) if entries else Removal()
+        except LifecycleError as error:
+            self.error = error
+            done = Removal(failed=entries, errors=[str(error)])
+        self.seconds += time.monotonic() - started
+        self.removal = self.removal.and_then(done)
+        if self.removal.errors or self.removal.cancelled:
+            self.removal.untried += chain.from_iterable(self._rounds)
+            self._rounds = []
 
 
 def _round_of(entry: InventoryEntry) -> int:

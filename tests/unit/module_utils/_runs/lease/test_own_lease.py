@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import attempt, engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
@@ -46,6 +47,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.clock import Clock
 from tests.support.driver import Deployer, FakeMaterials, config_map, content_of, only_reads, release
 from tests.unit.module_utils._components.migrations.test_undo_run import migrated, size
 from tests.unit.module_utils._components.migrations.test_verdicts import kyma, memory, seeded, variant
@@ -217,6 +219,15 @@ def killed_while_it_had_the_lease(someone: Deployer) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which leases expire: whoever waits for that lets the time pass."""
+    found = Clock()
+    monkeypatch.setattr(working, "boot_clock", found.monotonic)
+    monkeypatch.setattr(working, "time", found)
+    return found
+
+
 @pytest.fixture(name="short_leases")
 def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
@@ -231,8 +242,14 @@ def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     ],
 )
 def test_a_migration_has_all_of_its_time_after_the_lease_was_taken_over(
-    short_leases: dict[str, Any], definition: TaskDefinition, options: dict[str, Any]
+    short_leases: dict[str, Any],
+    definition: TaskDefinition,
+    options: dict[str, Any],
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for module in (attempt, engine):
+        monkeypatch.setattr(module, "time", clock)
     someone = migrated(variant(timeout=0.5))
     memory(someone).seed(seeded("volume", size="10"))
     killed_while_it_had_the_lease(someone)
