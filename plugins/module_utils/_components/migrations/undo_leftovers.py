@@ -36,7 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import undo_rights
 
-from .undo_retention import sparing_rights
+from .undo_retention import retention_rights
 from .undo_run import AskMigrations, UndoRun
 
 MIGRATIONS = "past migrations"
@@ -80,7 +80,7 @@ class PastMigrations:
     def rights(self) -> set[Right]:
         """What undoing it takes."""
         rights = undo_rights(self._entries, self._cluster.resource)
-        return rights | sparing_rights(self._cluster, self._entries)
+        return rights | retention_rights(self._cluster, self._entries)
 
     def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:
         """Undo it, as long as all components are there; what only can be told where nothing can be undone.
@@ -103,11 +103,11 @@ class PastMigrations:
             outcomes.FAILED if errors else outcomes.SUCCEEDED,
             error="; ".join(errors),
             seconds=time.monotonic() - started,
-            changed=sum(obj.changed for obj in objects),
+            changed=sum(obj.is_changed for obj in objects),
             objects=len(objects),
             warnings=(
                 *undoing.warnings,
-                *(str(obj) for obj in objects if not obj.complete and obj.state != FAILED),
+                *(str(obj) for obj in objects if not obj.is_complete and obj.state != FAILED),
             ),
         )
 
@@ -115,7 +115,7 @@ class PastMigrations:
         """What stays as migrations have left it, in words; None where nothing does."""
         found = self._leftovers()
         self.is_undoable = any(one.state in _UNDOABLE for one in found) and not self._force
-        told = [_leftover_told(one) for one in found]
+        told = [_describe_leftover(one) for one in found]
         if self.is_undoable:
             told.append(
                 "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
@@ -159,7 +159,7 @@ def _outside_of_components(
     ]
 
 
-def _leftover_told(one: UndoneObject) -> str:
+def _describe_leftover(one: UndoneObject) -> str:
     """That something stays as migrations have left it, in a sentence."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:

@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentContext,
     ComponentWork,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import MOVED
@@ -106,13 +106,13 @@ class _Deployment:
         self._desired = desired_release(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        migrating = MigrationRunner.usable(task, options.migrations).bound_to_plan(self._record)
+        migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(self._record)
         journal = journal_of(task.cluster, self._record)
-        migrating = with_release(migrating, self._desired.components, release).journaled(journal)
+        migrating = with_release(migrating, self._desired.components, release).with_journal(journal)
         if self._run:
             migrating = migrating.with_intent_records(task.cluster, self._record)
         elif task.tenure:
-            migrating = migrating.leased(task.tenure)
+            migrating = migrating.with_lease(task.tenure)
         self._migrating = migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = ComponentContext(
