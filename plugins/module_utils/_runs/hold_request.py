@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 
-from .records.definitions import install_definitions
+from .records.definitions import RecordKinds, install_definitions
 from .records.hold import new_hold
 from .records.installation import read_installation, write_hold
 from .records.record_writer import current_user
 
 
-def hold_cluster(task: Task) -> Result:
+def hold_cluster(task: Task, kinds: RecordKinds) -> Result:
     """Have no deployment begin until a person says otherwise, or until then."""
     now = datetime.now(UTC)
     installation = read_installation(task.cluster)
@@ -24,7 +24,7 @@ def hold_cluster(task: Task) -> Result:
     if before and before.is_in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
         return {"changed": False, "msg": str(before)}
     if not task.check_mode:
-        install_definitions(task.cluster, installation)
+        install_definitions(task.cluster, installation, kinds)
         write_hold(task.cluster, hold)
     return {"changed": True, "msg": str(hold)}
 

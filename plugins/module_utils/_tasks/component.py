@@ -25,7 +25,9 @@ def component(task: Task) -> Result:
             delete_components,
         )
 
-        return delete_components(task, options)
+        from .record_kinds import RECORD_KINDS
+
+        return delete_components(task, options, RECORD_KINDS)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
         names = ", ".join(options.names)

@@ -30,10 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     MigrationOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    end_if_cancelled,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import CancellationCheck
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
@@ -42,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     global_phase,
     run_problems,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
@@ -90,6 +88,8 @@ def _undo(task: Task) -> Result:
         undo_migrations,
     )
 
+    from .record_kinds import RECORD_KINDS
+
     params = task.params
     if params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
@@ -100,7 +100,9 @@ def _undo(task: Task) -> Result:
         force=params["force"],
     )
     options = migration_options(params)
-    return undo_migrations(task, request, lambda working: named_or_deployed_migrations(working, options))
+    return undo_migrations(
+        task, request, lambda working: named_or_deployed_migrations(working, options), RECORD_KINDS
+    )
 
 
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:

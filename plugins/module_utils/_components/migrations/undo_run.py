@@ -38,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
@@ -93,31 +94,32 @@ class UndoRequest:
     force: bool = False
 
 
-def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations) -> Result:
+def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
     """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay.
 
     Args:
         task: whose work it is.
         request: what to undo.
         shipped: the migrations that are shipped; asked only where some of them may undo something themselves.
+        kinds: of the records that are kept of it.
     """
     if task.check_mode:
-        return _undo(task, request, shipped)
+        return _undo(task, request, shipped, kinds)
     return run_with_own_lease(
         task,
         f"undo-{new_run_name()}",
-        lambda leased: _undo(leased, request, shipped),
-        lambda: _writing_rights(task.cluster, request),
+        lambda leased: _undo(leased, request, shipped, kinds),
+        lambda: _writing_rights(task.cluster, request, kinds),
     )
 
 
-def _writing_rights(cluster: Cluster, request: UndoRequest) -> set[Right]:
+def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) -> set[Right]:
     """What the writes of undoing have to be allowed."""
     journal = _select_entries(read_journal(cluster, request.run), request)
-    return write_rights(records_rights() | undo_rights(journal, cluster.resource))
+    return write_rights(records_rights(kinds) | undo_rights(journal, cluster.resource))
 
 
-def _undo(task: Task, request: UndoRequest, shipped: AskMigrations) -> Result:
+def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
     in_the_way = _in_the_way(task.cluster)
     if in_the_way and not task.check_mode:
         raise LifecycleError(in_the_way)
@@ -126,7 +128,7 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations) -> Result:
     journal = _select_entries(read_journal(task.cluster, request.run), request)
     still = [one for one in journal if not one.undone_at]
     if still:
-        needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
+        needed = records_rights(kinds) | lease_rights() | undo_rights(still, task.cluster.resource)
         if not request.force:
             needed |= retention_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")

@@ -61,10 +61,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     removal_outcome,
     removal_reporter,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    DEFINITIONS,
-    VIEWERS,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     Installation,
@@ -101,13 +98,16 @@ RESOURCES = "custom resources"
 DELETING = "deleting"
 
 
-def delete_components(task: Task, options: ComponentOptions) -> Result:
+def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     run = new_run_name()
     if task.check_mode:
-        return _deleted(task, options, run)
+        return _deleted(task, options, kinds, run)
     result = run_with_own_lease(
-        task, run, lambda leased: _deleted(leased, options, run), lambda: _rights(task.cluster, options)
+        task,
+        run,
+        lambda leased: _deleted(leased, options, kinds, run),
+        lambda: _rights(task.cluster, options, kinds),
     )
     forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
     if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(
@@ -121,9 +121,9 @@ def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
     return EVERYTHING in options.names and cluster.resource(API_VERSION, "Installation") is None
 
 
-def _rights(cluster: Cluster, options: ComponentOptions) -> set[Right]:
+def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
     """What the writes of a deletion have to be allowed."""
-    found = records_rights() | records_deletion_rights()
+    found = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
         for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
@@ -132,10 +132,10 @@ def _rights(cluster: Cluster, options: ComponentOptions) -> set[Right]:
     return write_rights(found)
 
 
-def _deleted(task: Task, options: ComponentOptions, run: str) -> Result:
+def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, options, run, overlay or task.cluster, progress)
+        deletion = _Deletion(task, options, kinds, run, overlay or task.cluster, progress)
         outcomes = deletion.work()
         not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -170,10 +170,17 @@ class _Deletion:
     """
 
     def __init__(
-        self, task: Task, options: ComponentOptions, run: str, cluster: Cluster, progress: Progress
+        self,
+        task: Task,
+        options: ComponentOptions,
+        kinds: RecordKinds,
+        run: str,
+        cluster: Cluster,
+        progress: Progress,
     ) -> None:
         self._task = task
         self._options = options
+        self._kinds = kinds
         self._cluster = cluster
         self._progress = progress
         self._everything = EVERYTHING in options.names
@@ -255,9 +262,9 @@ class _Deletion:
 
     def _rights(self) -> set[Right]:
         """What the deletion takes, as far as that is known beforehand."""
-        found = records_rights() | lease_rights()
+        found = records_rights(self._kinds) | lease_rights()
         if self._everything:
-            found |= records_deletion_rights() | lease_deletion_rights()
+            found |= records_deletion_rights(self._kinds) | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
@@ -356,7 +363,8 @@ class _Deletion:
             return
         # Before it goes as well: until then whoever looks sees how it ended.
         self.run.end(list(self._outcomes.values()))
-        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
+        installed = (*self._kinds.definitions, self._kinds.viewers)
+        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
         # Of these nothing is anybody else's.
         terms = replace(
             self._terms,

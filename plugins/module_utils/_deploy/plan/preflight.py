@@ -38,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
     records_rights,
@@ -65,7 +66,11 @@ class PreflightResult:
 
 
 def run_preflight(
-    cluster: Cluster, intended: IntendedChanges, observed: ObservedState, known: Sequence[Blocker]
+    cluster: Cluster,
+    intended: IntendedChanges,
+    observed: ObservedState,
+    kinds: RecordKinds,
+    known: Sequence[Blocker],
 ) -> PreflightResult:
     """Look for what else stands in the way.
 
@@ -73,6 +78,7 @@ def run_preflight(
         cluster: the live one.
         intended: what the deployment would do.
         observed: what the cluster remembers.
+        kinds: of the records that its run keeps.
         known: what stands in the way as far as was found; what only comes of missing rights is told with
             those.
     """
@@ -86,7 +92,7 @@ def run_preflight(
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
     kept = [blocker for blocker, right in told if right is None]
     kept += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
-    needed = records_rights() | needed_rights(intended)
+    needed = records_rights(kinds) | needed_rights(intended)
     missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, kept)
     kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
     notes = (

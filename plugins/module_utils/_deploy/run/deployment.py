@@ -39,8 +39,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     CancellationCheck,
     Grace,
-    end_if_cancelled,
-    seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
@@ -50,6 +48,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     ComponentOutcome,
     duration_of,
     global_phase,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
+    end_if_cancelled,
+    seconds_since_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,

@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observa
     record_observations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
+    RecordKinds,
     install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
@@ -22,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 
 
-def record_plan_observations(task: Task) -> Result:
+def record_plan_observations(task: Task, kinds: RecordKinds) -> Result:
     """Write the inventories anew. No object changes, and nothing is left to do: so this is no change."""
     plan: Mapping[str, Any] = task.params["plan"]
     installation = read_installation(task.cluster)
@@ -32,6 +33,6 @@ def record_plan_observations(task: Task) -> Result:
             "changed": False,
             "msg": "another deployment has begun since the plan was made",
         }
-    install_definitions(task.cluster, installation)
+    install_definitions(task.cluster, installation, kinds)
     count = record_observations(task.cluster, plan, inventories)
     return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}

@@ -30,7 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
     CancellationCheck,
     Grace,
-    end_if_cancelled,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
@@ -43,6 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     removal_outcome,
     run_problems,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
@@ -18,11 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
     read_metadata,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    LONGEST_MESSAGE,
-    end_other_runs,
-    seconds_since_start,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
@@ -32,20 +28,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     durations_of,
     run_problems,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-    write_installation,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
+    end_record,
+    seconds_since_start,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     RUNNING,
     read_run,
-    update_run_status,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
@@ -78,17 +72,10 @@ def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
     ended_before = status.get("state", RUNNING) != RUNNING
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
-    message = "; ".join(failures)[:LONGEST_MESSAGE]
     if not ended_before:
         _note_as_they_are_now(cluster, _unseen(status, seconds), task.params["interactive_managers"])
-        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
-        # First the record: killed after it, the next run has little to do. Killed after the installation,
-        # there would be nothing to do, and so no run that ends this one's record.
-        update_run_status(cluster, name, done)
-        if not failures:
-            before = read_installation(cluster)
-            write_installation(cluster, _installation_after(before, name, spec), seen=before)
-        end_other_runs(cluster, name)
+        after = None if failures else partial(_installation_after, run_name=name, spec=spec)
+        end_record(cluster, name, state, failures, seconds, after)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -19,15 +19,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predict
     predicted_verdicts,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    end_cancelled_run,
-    end_previous_run,
-    signalled,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import signalled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import PRUNE, global_phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
+    begin_record,
+    end_cancelled_run,
+    run_spec,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    definitions_hash,
+    RecordKinds,
     install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
@@ -36,27 +37,23 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     basis_in,
     read_installation,
     records_version,
-    write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
     read_record_versions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
-    current_user,
-    timestamp,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    create_run,
-    new_run_name,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
-def start_run(task: Task) -> Result:
+def start_run(task: Task, kinds: RecordKinds) -> Result:
     """Get the lease, and record the run, if all is as the plan saw it.
+
+    Args:
+        task: with the plan among its options.
+        kinds: of the records that the cluster is to have.
 
     Raises:
         LifecycleError: the plan has blockers, the cluster is held, or is another one, or somebody else is at
@@ -89,7 +86,7 @@ def start_run(task: Task) -> Result:
             working.release_acquired_lease(task, won)
             return _outdated(task, waited=True)
         with working.hold_lease(task, won) as working_task:
-            _record_begin(working_task, name, seen, working.lease_record(won))
+            _record_begin(working_task, kinds, name, seen, working.lease_record(won))
     except BaseException:
         working.release_acquired_lease(task, won)
         raise
@@ -98,24 +95,23 @@ def start_run(task: Task) -> Result:
     return {"changed": True, "run": name, "outdated": False, "advisory": told}
 
 
-def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) -> None:
+def _record_begin(task: Task, kinds: RecordKinds, name: str, seen: _Seen, lease: Mapping[str, Any]) -> None:
     plan: Mapping[str, Any] = task.params["plan"]
     before = seen.installation
-    install_definitions(task.cluster, before)
+    install_definitions(task.cluster, before, kinds)
     taking_part = [name for wave in plan["waves"] for name in wave]
-    spec = {
-        "action": DEPLOY,
-        "version": plan["version"],
-        "previous": before.version,
-        "profile": plan["profile"],
+    spec = run_spec(
+        DEPLOY,
+        before,
+        version=plan["version"],
+        profile=plan["profile"],
+        components=taking_part,
+        all_components=[c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
+        deadline=task.params["deadline"],
+    )
+    spec |= {
         "digest": plan["digest"],
-        "startedBy": current_user(),
-        "clock": time.monotonic(),
-        "startedAt": timestamp(),
-        "deadline": task.params["deadline"],
-        "components": taking_part,
         "selection": {c["name"]: c["selection"] for c in plan["components"] if c["name"] in taking_part},
-        "allComponents": [c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
         "migrations": predicted_verdicts(plan["migrations"]),
@@ -127,25 +123,10 @@ def _record_begin(task: Task, name: str, seen: _Seen, lease: Mapping[str, Any]) 
         # Those components of the same release leave the cluster with all of it, as it was rendered.
         kept = before.digest if before.digest == plan["digest"] else ""
         spec |= {"alone": plan["alone"], "kept": kept}
-    # First, as it is refused where somebody was quicker.
-    write_installation(
-        task.cluster,
-        Installation(
-            version=before.version,
-            target=before.target if plan["alone"] else plan["version"],
-            profile=before.profile if plan["alone"] else plan["profile"],
-            # Until the run has succeeded nobody may take the cluster for any release as it was rendered.
-            digest="",
-            components=before.components,
-            last_run=name,
-            definitions=definitions_hash(),
-            resource_version=before.resource_version,
-            uid=before.uid,
-        ),
-        seen=before,
-    )
-    create_run(task.cluster, name, spec)
-    end_previous_run(task.cluster, before.last_run, name)
+    begun = replace(before, definitions=kinds.hash)
+    if not plan["alone"]:
+        begun = replace(begun, target=plan["version"], profile=plan["profile"])
+    begin_record(task.cluster, name, spec, before, begun)
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():

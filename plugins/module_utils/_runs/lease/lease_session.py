@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..records.record_writer import current_user, patch_record, timestamp
+from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease
@@ -201,9 +202,8 @@ def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -
     """Have the record say that the lease must not be given back, whichever task of the run comes to that."""
     _tell_unanswered(task, tenure)
     with suppress(ClusterError):
-        patch_record(
-            task.cluster, "Run", record["metadata"]["name"], "spec", {"lease": {UNANSWERED: timestamp()}}
-        )
+        lease = {UNANSWERED: timestamp()}
+        patch_record(task.cluster, RUN_DEFINITION, record["metadata"]["name"], "spec", {"lease": lease})
 
 
 def _tell_unanswered(task: Task, tenure: HeldLease) -> None:

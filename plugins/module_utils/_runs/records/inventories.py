@@ -1,12 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is remembered in the cluster: the shapes of our custom resources, to and from plain values.
+"""The records of inventories: their definition, their model, reading and writing them.
 
-Three kinds in the group ``lifecycle.kyma-project.io``, all cluster-scoped, as they speak of the cluster as a
-whole: the ``Installation`` (one: which release the cluster has, and where it is heading), an ``Inventory``
-(one or more per component: what it consists of) and a ``Run`` (one per deployment: what was done, how long it
-took and how it ended).
+An inventory that is too large for one object is split over several.
 """
 
 from __future__ import annotations
@@ -32,8 +29,61 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
 )
 
-from .record_schema import API_VERSION, BOOLEAN, COMPONENT_LABEL, STRING, STRINGS, object_schema
+from .record_schema import (
+    API_VERSION,
+    BOOLEAN,
+    COMPONENT_LABEL,
+    INTEGER,
+    STRING,
+    STRINGS,
+    object_schema,
+    record_definition,
+)
 from .record_writer import apply_record
+
+_ENTRY_SCHEMA = object_schema(
+    apiVersion=STRING,
+    kind=STRING,
+    namespace=STRING,
+    name=STRING,
+    uid=STRING,
+    resourceVersion=STRING,
+    own=STRING,
+    others=STRING,
+    touched=STRING,
+    intent=STRING,
+    dropped=BOOLEAN,
+    finished=STRING,
+    madeBy=STRING,
+    ceded=STRINGS,
+    added=STRINGS,
+)
+INVENTORY_DEFINITION = record_definition(
+    "Inventory",
+    "inventories",
+    "kyinv",
+    {
+        "spec": object_schema(
+            component=STRING,
+            namespace=STRING,
+            version=STRING,
+            componentVersion=STRING,
+            digest=STRING,
+            release=STRING,
+            source=STRING,
+            prerequisite=BOOLEAN,
+            needs=STRINGS,
+            part=INTEGER,
+            parts=INTEGER,
+            objects={"type": "array", "items": _ENTRY_SCHEMA},
+        )
+    },
+    [
+        ("Component", "string", ".spec.component"),
+        ("Version", "string", ".spec.version"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+)
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
@@ -183,25 +233,6 @@ def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
     )
 
 
-INVENTORY_ENTRY = object_schema(
-    apiVersion=STRING,
-    kind=STRING,
-    namespace=STRING,
-    name=STRING,
-    uid=STRING,
-    resourceVersion=STRING,
-    own=STRING,
-    others=STRING,
-    touched=STRING,
-    intent=STRING,
-    dropped=BOOLEAN,
-    finished=STRING,
-    madeBy=STRING,
-    ceded=STRINGS,
-    added=STRINGS,
-)
-
-
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
     """Keep what a component consists of, and nothing of what it was kept in before and is no longer."""
     written = _write_parts(cluster, inventory)
@@ -237,7 +268,7 @@ def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[RecordVe
     for part in inventory_objects(inventory):
         name = part["metadata"]["name"]
         part["metadata"] |= preconditions.get(name, {})
-        apply_record(cluster, part, force=True)
+        apply_record(cluster, INVENTORY_DEFINITION, part, force=True)
         names.add(name)
     return names
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The definitions of our custom resources, and the right for all who may view to read them."""
+"""What the definitions of our custom resources are made of."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 def record_definition(
     kind: str, plural: str, short: str, schema: dict[str, Any], columns: list[tuple[str, str, str]]
 ) -> Object:
+    """The CustomResourceDefinition of a kind of record.
+
+    Args:
+        kind, plural, short: its names.
+        schema: of ``spec`` and ``status``.
+        columns: that ``kubectl get`` prints: name, type, JSON path.
+    """
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -51,6 +58,7 @@ def record_definition(
 
 
 def object_schema(**properties: Any) -> dict[str, Any]:
+    """The schema of an object with these properties."""
     return {"type": "object", "properties": properties}
 
 

@@ -21,9 +21,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     ENTRIES_PER_OBJECT,
+    INVENTORY_DEFINITION,
     delete_inventory,
     entry_to_record,
     inventory_objects,
@@ -49,7 +49,7 @@ def inventory(component: str = "big", parts: int = 2, digest: str = "d") -> Inve
 
 @pytest.fixture(name="cluster")
 def _cluster() -> MemoryCluster:
-    return MemoryCluster(definition_of(KIND))
+    return MemoryCluster(INVENTORY_DEFINITION)
 
 
 def names(cluster: MemoryCluster) -> list[str]:
