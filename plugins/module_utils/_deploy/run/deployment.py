@@ -20,6 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
     ComponentContext,
     ComponentWork,
+    ContentSource,
+    KnownState,
+    RunAdditions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
@@ -126,20 +129,16 @@ class _Deployment:
             cancelled=self._migrating.cancelled,
             out_of_grace=Grace(self._migrating.cancelled, options.grace),
             timeout=options.timeout,
-            version=release.version,
-            fingerprint=task.materials.fingerprint(),
-            inventories=known.inventories,
             watcher=Watcher(task.cluster),
-            recorded=recorded,
-            defined=self._defined(),
-            namespaces=self._namespaces(),
+            known=KnownState(known.inventories, self._desired.autoscaled | known.autoscaled, recorded),
+            source=ContentSource(release.version, task.materials.fingerprint()),
+            additions=RunAdditions(self._new_kinds(), self._namespaces()),
             selection=self._selection(),
-            autoscaled=self._desired.autoscaled | known.autoscaled,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self._cancelled_at = ""
 
-    def _defined(self) -> dict[tuple[str, str], Kind]:
+    def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
         begun = self._spec.get("components") if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
@@ -172,7 +171,7 @@ class _Deployment:
 
     def _forget_the_release(self) -> None:
         """Outside of a run: the cluster no longer has all of its release as that was rendered."""
-        known = self._place.inventories
+        known = self._place.known.inventories
         same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
         if self._run or same:
             return
