@@ -70,7 +70,7 @@ class Environment:
                 self._install(REQUIREMENTS / file)
 
     def _turn(self) -> AbstractContextManager[None]:
-        """Let other commands wait that want to change this environment, but not those that change another one."""
+        """Hold the lock of this environment: a command that changes another one needn't wait."""
         return turn(BUILD / f"{self.name}.lock")
 
     def _create(self, base: Path) -> None:

@@ -41,7 +41,7 @@ class ComponentRemoval(RemovalInRounds):
         entries: what the component gives up.
         is_protected: whether one of them stays nevertheless.
         whole: whether the component goes, too: what others own is then no longer its concern.
-        others: what other components own.
+        others: what other owners have.
 
     Attributes:
         protected: what stays of the entries.

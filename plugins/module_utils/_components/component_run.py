@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
@@ -95,6 +95,46 @@ class PhaseMigrations(Protocol):
 
 
 @dataclass(frozen=True)
+class KnownState:
+    """What the cluster remembers as a task begins.
+
+    Attributes:
+        inventories: of all that was deployed before, by owner.
+        autoscaled: what autoscalers of the cluster and of what is deployed target.
+        is_recorded: whether the cluster keeps our records, so that inventories can be written.
+    """
+
+    inventories: Mapping[str, Inventory]
+    autoscaled: frozenset[Target] = frozenset()
+    is_recorded: bool = True
+
+
+@dataclass(frozen=True)
+class RunAdditions:
+    """What came to the cluster with this run, so that no plan could ask the server about it.
+
+    Attributes:
+        kinds: by apiVersion and kind.
+        namespaces: names of namespaces, some of which may have been there before.
+    """
+
+    kinds: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
+    namespaces: frozenset[str] = frozenset()
+
+
+class ContentSource(NamedTuple):
+    """Where the content of components comes from.
+
+    Attributes:
+        version: of the release, or of the module.
+        fingerprint: of all of it, as it is rendered.
+    """
+
+    version: str
+    fingerprint: str
+
+
+@dataclass(frozen=True)
 class ComponentContext:
     """What working on components takes.
 
@@ -106,18 +146,13 @@ class ComponentContext:
         remind: takes what of a component is to be said again from now on; nothing where that is empty.
         cancelled: whether a person has asked to stop.
         out_of_grace: whether what was in flight then has had its time.
-        timeout: seconds a component may take to become healthy, where its entry says nothing else.
-        version: of the release.
-        fingerprint: of the release as it is rendered.
-        inventories: of what was deployed before, by component.
+        timeout: seconds a component may take to become healthy, where it has no timeout of its own.
         watcher: shared by all components that are waited for.
-        recorded: whether the cluster keeps our records, so that inventories can be written.
-        autoscaled: what autoscalers of the release and of the cluster target.
-        defined: the kinds that came with this run, so that no plan could ask the server about them.
-        namespaces: those of the release, which may have come with this run as well.
+        known: what the cluster remembers.
+        source: where the content comes from.
+        additions: what came with this run.
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
             it does not name a component.
-        applied: is told the name of each component that is applied, healthy or not yet.
     """
 
     cluster: Cluster
@@ -128,16 +163,11 @@ class ComponentContext:
     cancelled: Callable[[], bool]
     out_of_grace: Callable[[], bool]
     timeout: float
-    version: str
-    fingerprint: str
-    inventories: Mapping[str, Inventory]
     watcher: Watcher
-    recorded: bool = True
-    autoscaled: frozenset[Target] = frozenset()
-    defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
-    namespaces: frozenset[str] = frozenset()
+    known: KnownState
+    source: ContentSource
+    additions: RunAdditions = RunAdditions()
     selection: Mapping[str, str] = field(default_factory=dict)
-    applied: Callable[[str], None] = lambda _name: None
 
 
 class _Stopped(Exception):
@@ -158,7 +188,7 @@ class ComponentWork:
         self._migrations: list[Mapping[str, Any]] = []
         self._warnings: list[str] = list(component.warnings)
         self._applied = ApplyResult((), ())
-        self._known = remembered_by(component.name, place.inventories)
+        self._known = remembered_by(component.name, place.known.inventories)
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
@@ -177,7 +207,6 @@ class ComponentWork:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
             self._measured("apply", self._apply)
-            self._place.applied(self._component.name)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))
             self._complete()
@@ -234,7 +263,7 @@ class ComponentWork:
 
     def _apply(self) -> None:
         place, component = self._place, self._component
-        before = place.inventories.get(component.name)
+        before = place.known.inventories.get(component.name)
         selection = place.selection.get(component.name, ALL)
         stays = before is not None and selection == MOVED
         # Once a migration has written, all objects are compared, as in the plan.
@@ -254,8 +283,8 @@ class ComponentWork:
             self._objects if stays else component.objects,
             whole=not stays,
         )
-        if place.recorded:
-            intent = with_namespace_creators(place.cluster, intent, place.inventories.values())
+        if place.known.is_recorded:
+            intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
             write_inventory(place.cluster, intent)
         self._inventory = intent
         waits = WaitCallbacks(until_gone=self._until_gone, until_served=self._until_served)
@@ -264,7 +293,7 @@ class ComponentWork:
             self._objects,
             place.policy,
             waits,
-            known=KnownObjects(self._known, place.autoscaled, by_uid=True),
+            known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
             answered=self._answered.append,
         )
@@ -298,13 +327,13 @@ class ComponentWork:
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
         places = self._new_places()
-        if not (self._place.defined or places):
+        if not (self._place.additions.kinds or places):
             return
         from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
             late_refusals,
         )
 
-        refusals = late_refusals(self._place.cluster, self._objects, self._place.defined, places)
+        refusals = late_refusals(self._place.cluster, self._objects, self._place.additions.kinds, places)
         if refusals:
             told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
@@ -318,7 +347,7 @@ class ComponentWork:
         known = {ref.namespace for ref in self._known} | {
             ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
         }
-        return (self._place.namespaces & {ref.namespace for ref in refs}) - known
+        return (self._place.additions.namespaces & {ref.namespace for ref in refs}) - known
 
     def _until_gone(self, deleted: Object) -> None:
         place, ref = self._place, ref_of(deleted)
@@ -341,7 +370,7 @@ class ComponentWork:
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_told(result)}")
         if not result.is_healthy:
-            raise ClusterError(f"the API server does not serve what the release defines: {_told(result)}")
+            raise ClusterError(f"the API server does not serve an applied definition: {_told(result)}")
 
     def _wait(self) -> None:
         # Definitions were waited for before the objects of their kinds were applied.
@@ -396,7 +425,7 @@ class ComponentWork:
     def _keep(self, inventory: Inventory) -> None:
         """Write the inventory of a component that is not complete, where it has become another one."""
         before, self._inventory = self._inventory, inventory
-        if self._place.recorded and inventory != before:
+        if self._place.known.is_recorded and inventory != before:
             # Why it failed is told by what failed; and what succeeds is noted once more.
             with suppress(ClusterError):
                 write_inventory(self._place.cluster, inventory)
@@ -406,13 +435,13 @@ class ComponentWork:
 
         What was not waited for is noted as the server answered when it was applied.
         """
-        if not self._place.recorded or self._inventory is None:
+        if not self._place.known.is_recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
         deployed = replace(
             listed_as(self._component.entry),
-            version=self._place.version,
-            release=self._place.fingerprint,
+            version=self._place.source.version,
+            release=self._place.source.fingerprint,
             source=self._component.source,
         )
         inventory = completed_inventory(

@@ -72,12 +72,17 @@ class Gate:
         return WriteTerms(left, is_extension_pending=is_extension_pending)
 
     def read(self) -> None:
-        """Pass to read. Raises Abandoned where the step is over."""
+        """Pass to read. Raises MigrationStopped where the step is over."""
         if self._shut:
             raise MigrationStopped(f"migration {self._migration} was given up")
 
     def admit(self, call: Call) -> None:
-        """Let a call pass. Raises WriteInCheck for a write in a check, Abandoned where the step is over."""
+        """Let a call pass.
+
+        Raises:
+            WriteInCheck: it would write, in a check.
+            MigrationStopped: the step is over.
+        """
         self.read()
         if self._read_only and call.writes:
             verb = "run a command in" if call.verb == "exec" else call.verb

@@ -33,7 +33,7 @@ from .migration_folders import (
     module_names,
     own_folder,
     syntax_problem,
-    unique,
+    unique_folders,
 )
 from .migration_set import MigrationSet
 from .validation import Candidate, problems_of
@@ -74,7 +74,7 @@ class _Folder:
 
 def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
     """Load the migrations of some folders in this process."""
-    found = unique(folders)
+    found = unique_folders(folders)
     own = own_folder().path
     return _load(
         [

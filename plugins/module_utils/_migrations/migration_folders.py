@@ -74,7 +74,7 @@ def own_folder() -> MigrationFolder:
     return MigrationFolder(OWN_ORIGIN, str(Path(__file__).resolve().parent.parent / "migrations"))
 
 
-def unique(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
+def unique_folders(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
     """The folders without those that are another one by another path, in order."""
     return list({Path(folder.path).resolve(): folder for folder in reversed(folders)}.values())[::-1]
 
@@ -98,7 +98,7 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
     import json
     import zipfile
 
-    found = unique(folders)
+    found = unique_folders(folders)
     problems: list[str] = []
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

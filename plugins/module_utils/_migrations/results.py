@@ -45,7 +45,7 @@ MOST_REQUESTS = 3
 """How many calls of the cluster a check may make; more are told of."""
 
 SLOW_SECONDS = 0.2
-"""From how long on a migration is told apart that had nothing to do."""
+"""Seconds from which the table lists a migration that was not needed."""
 
 
 PredictedVerdicts = Mapping[str, Mapping[str, str]]

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     select_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
@@ -107,10 +107,10 @@ def _undo(task: Task) -> Result:
 
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     with Reminder(task.progress) as progress:
-        return _migrated(replace(task, progress=progress), record)
+        return _run_selected(replace(task, progress=progress), record)
 
 
-def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
+def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
     recorded = bool(record)
@@ -118,18 +118,18 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
-    migrating = release_migrations(task, migration_options(params), overlay or task.cluster)
-    migrating = migrating.bound_to_plan(record).journaled(journal)
+    runner = release_migrations(task, migration_options(params), overlay or task.cluster)
+    runner = runner.bound_to_plan(record).with_journal(journal)
     if recorded:
-        migrating = migrating.with_intent_records(task.cluster, record)
+        runner = runner.with_intent_records(task.cluster, record)
     elif task.tenure:
-        migrating = migrating.leased(task.tenure)
-    wanted = select_migrations(migrating, params["ids"] or (), params["component"], params["phase"])
+        runner = runner.with_lease(task.tenure)
+    wanted = select_migrations(runner, params["ids"] or (), params["component"], params["phase"])
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
-        outcomes += _not_started(here, why_not) if why_not else migrating.run_migrations(here, overlay)
+        outcomes += _not_started(here, why_not) if why_not else runner.run_migrations(here, overlay)
     failed = [one for one in outcomes if one["fatal"]]
     result: Result = {
         "changed": any(one["wrote"] for one in outcomes),
@@ -147,11 +147,11 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
         _note(
             task,
             outcomes,
-            migrating.cancel_reasons,
-            migrating.entry_count(record),
+            runner.cancel_reasons,
+            runner.entry_count(record),
             time.monotonic() - started,
         )
-    cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.reason()
+    cancelled_by = "; ".join(runner.cancel_reasons) or stopping.reason()
     if recorded:
         result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
     told = [f"cancelled by {cancelled_by}"] if cancelled_by else []

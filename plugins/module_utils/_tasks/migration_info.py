@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     select_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
@@ -37,13 +37,13 @@ from .shared_options import MIGRATING_SPEC
 def migration_info(task: Task) -> Result:
     """Ask migrations for their verdicts, and the runs when each last ran."""
     params = task.params
-    migrating = named_or_deployed_migrations(task, migration_options(params))
-    wanted = select_migrations(migrating, params["ids"], params["component"], params["phase"])
+    runner = named_or_deployed_migrations(task, migration_options(params))
+    wanted = select_migrations(runner, params["ids"], params["component"], params["phase"])
     # What belongs to no component doesn't take part; its check may rely on what it would find.
-    asked = [one for one in wanted if one.component in (GLOBAL, *migrating.setting.components)]
+    asked = [one for one in wanted if one.component in (GLOBAL, *runner.setting.components)]
     nobody = "the release" if task.materials.has_release else "the cluster"
-    verdicts = {one.id: one for one in migrating.check_migrations(asked, SharedReads(task.cluster))}
-    late = overdue_migrations(wanted, migrating.setting.release)
+    verdicts = {one.id: one for one in runner.check_migrations(asked, SharedReads(task.cluster))}
+    late = overdue_migrations(wanted, runner.setting.release)
     runs = read_runs(task.cluster)
     return {
         "changed": False,

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options im
     ArgumentSpec,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
@@ -45,8 +45,8 @@ def plan(task: Task) -> Result:
         hops=params["hops"] == "auto",
         strict=params["strict"],
     )
-    migrating = MigrationRunner.from_task(task, found, migration_options(params))
-    made = create_plan(task.cluster, task.materials, request, found, migrating)
+    runner = MigrationRunner.from_task(task, found, migration_options(params))
+    made = create_plan(task.cluster, task.materials, request, found, runner)
     if made.blockers:
         return {
             "failed": True,

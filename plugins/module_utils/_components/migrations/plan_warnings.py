@@ -31,7 +31,7 @@ def migration_warnings(
         migrations: those that take part.
         verdicts: what their checks said.
         files: where those stand that are not the collection's own, by id.
-        components: the names of those that the release and the cluster have.
+        components: the names of those that are in the cluster or to be deployed.
         release: the version that is deployed.
     """
     return [
@@ -56,8 +56,8 @@ def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
     near = get_close_matches(migration.component, sorted(known))
     meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))};"
     return (
-        f"migration {migration.id()} ({file}) will not run: neither the release nor the cluster has a"
-        f" component {migration.component}; {meant} List the migration in skip_migrations if it may wait"
+        f"migration {migration.id()} ({file}) will not run: no component {migration.component} is in the"
+        f" cluster or to be deployed; {meant} List the migration in skip_migrations if it may wait"
     )
 
 

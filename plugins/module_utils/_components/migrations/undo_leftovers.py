@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
     DryRunCluster,
@@ -17,18 +20,127 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     DELETED,
+    FAILED,
     IRREVERSIBLE,
     RECREATED,
     REFUSED,
     RESTORED,
     UndoneObject,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import with_secrets
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import outcomes
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    read_journal,
+    with_secrets,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import undo_rights
 
-UNDOABLE = (RESTORED, RECREATED, DELETED)
+from .undo_retention import retention_rights
+from .undo_run import AskMigrations, UndoRun
+
+MIGRATIONS = "past migrations"
+"""What undoing migrations is called among components: a name that none can have, as these have no spaces."""
+_UNDOABLE = (RESTORED, RECREATED, DELETED)
 
 
-def outside_of_components(
+class PastMigrations:
+    """What migrations have written outside of components that are deleted, and was not undone.
+
+    Args:
+        task: that deletes.
+        cluster: live or an overlay.
+        named: the objects that components consist of.
+        components: whose migrations are meant; None for all.
+        shipped: answers with the migrations that there are now, some of which undo their own way.
+        force: whether to give up what could be undone.
+
+    Attributes:
+        is_undoable: whether the journal has to stay, as anything of it can be undone and nobody forces it.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        cluster: Cluster,
+        named: Collection[Ref],
+        components: Collection[str] | None,
+        *,
+        shipped: AskMigrations,
+        force: bool,
+    ) -> None:
+        self._task = task
+        self._cluster = cluster
+        self._named = named
+        self._components = components
+        self._shipped = shipped
+        self._force = force
+        self.is_undoable = False
+
+    def rights(self) -> set[Right]:
+        """What undoing it takes."""
+        rights = undo_rights(self._entries, self._cluster.resource)
+        return rights | retention_rights(self._cluster, self._entries)
+
+    def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:
+        """Undo it, as long as all components are there; what only can be told where nothing can be undone.
+
+        Args:
+            begin: called before the first write.
+        """
+        if not any(one.state in _UNDOABLE for one in self._leftovers()):
+            return self.describe()
+
+        started = time.monotonic()
+        begin()
+        undoing = UndoRun(self._task, self._entries, self._shipped, force=False, written=self._journal)
+        found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
+        objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
+        errors = [f"{one.id}: {one.error}" for one in found if one.error]
+        errors += [str(obj) for obj in objects if obj.state == FAILED]
+        return ComponentOutcome(
+            MIGRATIONS,
+            outcomes.FAILED if errors else outcomes.SUCCEEDED,
+            error="; ".join(errors),
+            seconds=time.monotonic() - started,
+            changed=sum(obj.is_changed for obj in objects),
+            objects=len(objects),
+            warnings=(
+                *undoing.warnings,
+                *(str(obj) for obj in objects if not obj.is_complete and obj.state != FAILED),
+            ),
+        )
+
+    def describe(self) -> ComponentOutcome | None:
+        """What stays as migrations have left it, in words; None where nothing does."""
+        found = self._leftovers()
+        self.is_undoable = any(one.state in _UNDOABLE for one in found) and not self._force
+        told = [_describe_leftover(one) for one in found]
+        if self.is_undoable:
+            told.append(
+                "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
+                " forgets how it was before"
+            )
+        return ComponentOutcome(MIGRATIONS, outcomes.SUCCEEDED, warnings=tuple(told)) if told else None
+
+    @cached_property
+    def _journal(self) -> Sequence[JournalEntry]:
+        return read_journal(self._cluster)
+
+    @cached_property
+    def _entries(self) -> Sequence[JournalEntry]:
+        return _outside_of_components(self._journal, self._named, self._components)
+
+    def _leftovers(self) -> list[UndoneObject]:
+        """What is still as migrations have left it, found out by rehearsing to undo it."""
+        if not self._entries:
+            return []
+        entries = with_secrets(self._cluster, self._entries)
+        report = undo_writes(DryRunCluster(self._cluster), entries, sleep=lambda _seconds: None)
+        return [one for one in report.objects if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
+
+
+def _outside_of_components(
     entries: Iterable[JournalEntry], named: Collection[Ref], components: Collection[str] | None
 ) -> list[JournalEntry]:
     """What was written and not undone, to objects that go with no component: pure.
@@ -47,17 +159,7 @@ def outside_of_components(
     ]
 
 
-def leftovers(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[UndoneObject]:
-    """What is still as migrations have left it, found out by rehearsing to undo it; nothing is written.
-
-    Raises:
-        ClusterError: the cluster doesn't answer.
-    """
-    report = undo_writes(DryRunCluster(cluster), with_secrets(cluster, entries), sleep=lambda _seconds: None)
-    return [one for one in report.objects if one.state in (*UNDOABLE, IRREVERSIBLE, REFUSED)]
-
-
-def leftover_told(one: UndoneObject) -> str:
+def _describe_leftover(one: UndoneObject) -> str:
     """That something stays as migrations have left it, in a sentence."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:

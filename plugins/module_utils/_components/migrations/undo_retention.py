@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.cont
 )
 
 
-def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
+def contents_describer(cluster: Cluster) -> Callable[[Object], str]:
     """What tells of a live object what would go with it, in words; empty where nothing would.
 
     Args:
@@ -30,7 +30,7 @@ def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
     return lambda live: inhabitants.describe_contents(entry_of(live))
 
 
-def sparing_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
+def retention_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
     """What looking for that takes, for whatever undoing these writes may delete.
 
     Raises:

@@ -63,15 +63,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
     UndoneMigration,
-    noted_in,
     record_undone,
+    recorded_undo_of,
     runs_of,
     undo_state,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
-from .phase_migrations import MigrationRunner
-from .undo_retention import inhabitants_told, sparing_rights
+from .migration_runner import MigrationRunner
+from .undo_retention import contents_describer, retention_rights
 
 AskMigrations = Callable[[Task], MigrationRunner]
 """Answers with the migrations that are shipped, for the components that they belong to."""
@@ -130,7 +130,7 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
     if still:
         needed = records_rights(kinds) | lease_rights() | undo_rights(still, task.cluster.resource)
         if not request.force:
-            needed |= sparing_rights(task.cluster, still)
+            needed |= retention_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")
     undoing = UndoRun(task, journal, shipped, force=request.force)
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
@@ -207,7 +207,7 @@ class UndoRun:
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
         self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
         self.warnings: list[str] = []
-        self._migrating = self._ask_migrations(shipped) if journal else None
+        self._runner = self._ask_migrations(shipped) if journal else None
 
     def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
         """Undo what is not undone yet; on an overlay nothing is kept."""
@@ -221,7 +221,7 @@ class UndoRun:
             force=self._force,
             tell=tell,
             cancelled=self._task.cancelled,
-            inhabited=inhabitants_told(cluster),
+            inhabited=contents_describer(cluster),
         )
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
@@ -234,7 +234,7 @@ class UndoRun:
 
     def recorded_undo(self, migration: str) -> Mapping[str, Any]:
         """What the records say of undoing it before."""
-        return noted_in(self._runs, self._written, migration)
+        return recorded_undo_of(self._runs, self._written, migration)
 
     def _of(
         self,
@@ -249,7 +249,7 @@ class UndoRun:
         before = self.recorded_undo(migration)
         own_undo = outcome.state if outcome else str(before.get("ownUndo", ""))
         error = outcome.error if outcome else ""
-        changed = any(one.changed for one in objects) or outcome is not None
+        changed = any(one.is_changed for one in objects) or outcome is not None
         state = undo_state(objects, error)
         same = not changed and before and before.get("state") == state
         return UndoneMigration(
@@ -266,9 +266,9 @@ class UndoRun:
 
     def _own_undo(self, overlay: Cluster | None) -> Sequence[MigrationOutcome]:
         """Call what shipped migrations have to undo by themselves, unless that was done."""
-        if self._migrating is None:
+        if self._runner is None:
             return ()
-        classes = {one.id(): one for one in self._migrating.migrations}
+        classes = {one.id(): one for one in self._runner.migrations}
         wanted: list[type[Migration]] = [
             classes[one]
             for one in reversed(self.ids)
@@ -276,7 +276,7 @@ class UndoRun:
             and classes[one].has_own_undo()
             and self.recorded_undo(one).get("ownUndo") not in (DONE, WARNED)
         ]
-        setting = self._migrating.setting
+        setting = self._runner.setting
         if overlay is not None:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
         return engine.run_own_undo(wanted, setting)
@@ -305,7 +305,7 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
 def _result(
     found: Sequence[UndoneMigration], undoing: UndoRun, diff: list[dict[str, str]], unknown: Sequence[str]
 ) -> Result:
-    staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.complete]
+    staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.is_complete]
     failed = [one for one in found if one.state == FAILED]
     result: Result = {
         "changed": any(one.changed for one in found),

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import chain
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
@@ -26,26 +25,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     remove_components,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
-    UNDOABLE,
-    leftover_told,
-    leftovers,
-    outside_of_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_retention import (
-    sparing_rights,
+    MIGRATIONS,
+    PastMigrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
-    FAILED as UNDO_FAILED,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import COMPONENT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
@@ -70,7 +59,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_r
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    FAILED,
     NOT_STARTED,
     SUCCEEDED,
     ComponentOutcome,
@@ -100,16 +88,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..component_options import ComponentOptions
+from ..desired.release_migrations import named_or_deployed_migrations
 from .deletion_order import deletion_waves, objects_by_component
 from .deletion_run import DeletionRun, phase_of
+from .deletion_summary import deletion_message, deletion_summary
 
 EVERYTHING = "*"
 """The name that stands for all components, and for our own records after them."""
 # What else is told of among components has names that no component can have, as these have no spaces.
 RECORDS = "own records"
 """What the deletion of our own records is called among components."""
-MIGRATIONS = "past migrations"
-"""What undoing migrations is called among components."""
 RESOURCES = "custom resources"
 """What the deletion of other people's custom resources is called among components."""
 DELETING = "deleting"
@@ -165,41 +153,12 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
-        "summary": [*_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
+        "summary": [*deletion_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
     }
     if overlay and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
-    if failed:
-        told = [f"{one.name} {one.state}: {one.error}" for one in failed]
-        result["failed"] = True
-        result["msg"] = "\n".join([_what_next(deletion.run.cancelled_by), *told])
-    elif staying:
-        result["msg"] = "\n".join(["deleted, but for:", *staying])
-    return result
-
-
-def _what_next(cancelled_by: str) -> str:
-    if cancelled_by:
-        return f"not everything is deleted, as it was cancelled by {cancelled_by}; run it again to go on:"
-    return "not everything is deleted; put right what holds it and run the playbook again:"
-
-
-def _summary(outcomes: list[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
-    count = sum(outcome.deleted for outcome in outcomes)
-    told = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
-    if not told:
-        return ["nothing to delete"]
-    width = max(len(outcome.name) for outcome in told)
-    title = (
-        f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
-    )
-    lines = [title]
-    for outcome in told:
-        end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
-        what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
-        lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")
-        lines += [f"              note: {warning}" for warning in outcome.warnings]
-    return lines
+    message = deletion_message(outcomes, deletion.run.cancelled_by)
+    return {**result, **({"failed": True} if failed else {}), **({"msg": message} if message else {})}
 
 
 def _told(outcome: ComponentOutcome) -> str:
@@ -255,9 +214,16 @@ class _Deletion:
             watcher=Watcher(cluster),
             force=options.force,
         )
+        self._migrations = PastMigrations(
+            task,
+            cluster,
+            named={entry.ref for one in self._inventories.values() for entry in one.entries},
+            components=None if self._everything else options.names,
+            shipped=lambda task: named_or_deployed_migrations(task, options.migrations),
+            force=options.force,
+        )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
-        self._is_undoable = False
 
     def work(self) -> list[ComponentOutcome]:
         """Delete everything that may go, and tell of what may not."""
@@ -266,7 +232,10 @@ class _Deletion:
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
         if self._options.undo_migrations and not self.run.cancellation():
-            self._undo_migrations()
+            undone = self._migrations.undo(self.run.begin)
+            if undone:
+                self._outcomes[MIGRATIONS] = undone
+                self.run.note(undone)
         if self._options.force and not self.run.cancellation():
             self._delete_resources()
         for wave in self._waves:
@@ -275,8 +244,9 @@ class _Deletion:
             phase = phase_of(self._inventories[wave[0]])
             self.run.note_phase(phase, outcomes, time.monotonic() - started)
         all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
-        if all_gone and MIGRATIONS not in self._outcomes:
-            self._tell_of_migrations()
+        staying = self._migrations.describe() if all_gone and MIGRATIONS not in self._outcomes else None
+        if staying:
+            self._outcomes[MIGRATIONS] = staying
         if self._everything and all_gone:
             self._end()
         return list(self._outcomes.values())
@@ -304,8 +274,7 @@ class _Deletion:
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
         if self._options.undo_migrations:
-            found |= undo_rights(self._migrated, self._cluster.resource)
-            found |= sparing_rights(self._cluster, self._migrated)
+            found |= self._migrations.rights()
         return found
 
     def _announce(self) -> None:
@@ -326,77 +295,20 @@ class _Deletion:
         if foreign:
             self._delete({RESOURCES: foreign})
 
-    def _undo_migrations(self) -> None:
-        """Undo what migrations have changed outside of the components, as long as all of these are there."""
-        entries = self._migrated
-        if not entries or not any(one.state in UNDOABLE for one in leftovers(self._cluster, entries)):
-            self._tell_of_migrations()
-            return
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-            UndoRun,
-        )
-
-        from ..desired.release_migrations import named_or_deployed_migrations
-
-        started = time.monotonic()
-        self.run.begin()
-        undoing = UndoRun(
-            self._task,
-            entries,
-            lambda task: named_or_deployed_migrations(task, self._options.migrations),
-            force=False,
-            written=self._journal,
-        )
-        found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
-        objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
-        errors = [f"{one.id}: {one.error}" for one in found if one.error]
-        errors += [str(obj) for obj in objects if obj.state == UNDO_FAILED]
-        self._outcomes[MIGRATIONS] = ComponentOutcome(
-            MIGRATIONS,
-            FAILED if errors else SUCCEEDED,
-            error="; ".join(errors),
-            seconds=time.monotonic() - started,
-            changed=sum(obj.changed for obj in objects),
-            objects=len(objects),
-            warnings=(
-                *undoing.warnings,
-                *(str(obj) for obj in objects if not obj.complete and obj.state != UNDO_FAILED),
-            ),
-        )
-        self.run.note(self._outcomes[MIGRATIONS])
-
-    def _tell_of_migrations(self) -> None:
-        """Tell what stays as migrations have left it; as long as it could be undone, so does the journal."""
-        entries = self._migrated
-        if not entries:
-            return
-        found = leftovers(self._cluster, entries)
-        self._is_undoable = any(one.state in UNDOABLE for one in found) and not self._options.force
-        told = [leftover_told(one) for one in found]
-        if self._is_undoable:
-            told.append(
-                "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
-                " forgets how it was before"
-            )
-        if told:
-            self._outcomes[MIGRATIONS] = ComponentOutcome(MIGRATIONS, SUCCEEDED, warnings=tuple(told))
-
-    @cached_property
-    def _migrated(self) -> Sequence[JournalEntry]:
-        """What migrations have written outside of the components, and was not undone."""
-        named = {entry.ref for one in self._inventories.values() for entry in one.entries}
-        components = None if self._everything else self._options.names
-        return outside_of_components(self._journal, named, components)
-
-    @cached_property
-    def _journal(self) -> Sequence[JournalEntry]:
-        return read_journal(self._cluster)
-
     def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
         """Delete the objects of some components side by side, and keep what came of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
-            name: ComponentRemoval(entries, whole=True, others=self._others_of(name))
+            name: ComponentRemoval(
+                entries,
+                whole=True,
+                others=[
+                    entry
+                    for one in (*self._inventories.values(), *self._others)
+                    if (one.owner, one.owner_kind) != (name, COMPONENT)
+                    for entry in one.entries
+                ],
+            )
             for name, entries in objects.items()
         }
 
@@ -426,11 +338,6 @@ class _Deletion:
         outcomes = {name: ended[name] for name in objects}
         self._outcomes |= outcomes
         return list(outcomes.values())
-
-    def _others_of(self, component: str) -> list[InventoryEntry]:
-        """What other owners name: an object that several name goes with one, and the rest forget it."""
-        components = [inventory for name, inventory in self._inventories.items() if name != component]
-        return [entry for one in (*components, *self._others) for entry in one.entries]
 
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
@@ -468,7 +375,7 @@ class _Deletion:
         # Of these nothing is anybody else's.
         terms = replace(
             self._terms,
-            deadline=time.monotonic() + float(self._task.params["timeout"]),
+            deadline=time.monotonic() + self._options.timeout,
             on_change=removal_reporter(self._progress, RECORDS, DELETING),
             retain=lambda _entry, _live: None,
         )
@@ -477,7 +384,7 @@ class _Deletion:
             self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)
 
     def _is_anything_left(self) -> bool:
-        return self._task.check_mode or self._is_undoable or bool(read_inventories(self._cluster))
+        return self._task.check_mode or self._migrations.is_undoable or bool(read_inventories(self._cluster))
 
     def _note_that_nothing_is_deployed(self) -> None:
         installation = read_installation(self._cluster)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationOptions,
     MigrationRunner,
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def with_release(
-    migrating: MigrationRunner, components: Mapping[str, DesiredComponent], release: Release
+    runner: MigrationRunner, components: Mapping[str, DesiredComponent], release: Release
 ) -> MigrationRunner:
     """The same migrations for a release and its components as they are to be."""
     known = {
@@ -48,11 +48,11 @@ def with_release(
         for name, component in components.items()
         if name != FOUNDATION
     }
-    return migrating.with_components(known, release.version, release.profile)
+    return runner.with_components(known, release.version, release.profile)
 
 
 def with_installation(
-    migrating: MigrationRunner,
+    runner: MigrationRunner,
     installation: Installation,
     inventories: Iterable[Inventory],
     content: Callable[[str], Sequence[Object]],
@@ -60,7 +60,7 @@ def with_installation(
     """The same migrations for the release that is deployed.
 
     Args:
-        migrating: the migrations.
+        runner: the migrations.
         installation: which release it is.
         inventories: what its components consist of.
         content: reads a component's manifests; called only for those that a migration looks into.
@@ -75,7 +75,7 @@ def with_installation(
         for inventory in inventories
         if inventory.owner in installation.components and inventory.owner != FOUNDATION
     }
-    return migrating.with_components(known, installation.version, installation.profile)
+    return runner.with_components(known, installation.version, installation.profile)
 
 
 def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) -> MigrationRunner:
@@ -87,15 +87,15 @@ def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) 
     # Only here, as all of it would be compiled at each plan that finds nothing to do.
     from .desired_release import desired_release
 
-    migrating = MigrationRunner.usable(task, options)
+    runner = MigrationRunner.load(task, options)
     release = task.materials.release()
-    return with_release(migrating, desired_release(release, scope_of(cluster)).components, release)
+    return with_release(runner, desired_release(release, scope_of(cluster)).components, release)
 
 
 def deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunner:
     """The migrations for what the cluster has, of which nothing but the names of objects is known."""
     return with_installation(
-        MigrationRunner.usable(task, options),
+        MigrationRunner.load(task, options),
         read_installation(task.cluster),
         read_inventories(task.cluster).values(),
         _no_manifests,

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     with_deployed_as,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import Blocker
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet

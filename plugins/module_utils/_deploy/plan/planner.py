@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
     migration_plan,
 )

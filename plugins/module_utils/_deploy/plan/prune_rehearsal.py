@@ -107,8 +107,8 @@ class PruneRehearsal:
         if goes_whole or done.deleted:
             action = {"unchanged": "prune", ORPHANED: "delete"}.get(action, action)
         stay = [
-            f"{entry.ref} is no longer in the release, and stays"
-            f"; {entry.ref.kind!r} in prune_allow (kyma_prune_allow) lets it go"
+            f"{entry.ref} belongs to no component any more, and stays;"
+            f" {entry.ref.kind!r} in prune_allow (kyma_prune_allow) lets it go"
             for entry in removal.protected
         ]
         return replace(

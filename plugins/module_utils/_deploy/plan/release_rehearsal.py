@@ -41,7 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
@@ -185,7 +185,7 @@ class ReleaseRehearsal:
             digest=self._digest,
             components=(*components, *orphans),
             prune=prune,
-            migrations=self._noted_migrations(),
+            migrations=self._migrations_with_history(),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
@@ -225,10 +225,10 @@ class ReleaseRehearsal:
             return False
         return not installation.digest or installation.target != installation.version
 
-    def _noted_migrations(self) -> tuple[MigrationPlan, ...]:
+    def _migrations_with_history(self) -> tuple[MigrationPlan, ...]:
         if self._observed.installation.last_run:
             with suppress(Forbidden):
-                return self._migrations.noted(self._cluster)
+                return self._migrations.verdicts_with_history(self._cluster)
         return tuple(self._migrations.verdicts)
 
     def _narrowed(

@@ -20,8 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
     ComponentContext,
     ComponentWork,
+    ContentSource,
+    KnownState,
+    RunAdditions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import MOVED
@@ -72,10 +75,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Ph
 
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
-from ..desired.head_start import HeadStart
 from ..desired.release_migrations import with_release
 from ..desired.unchanged_components import read_release
-from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
+from ..desired.waves import needs_problems, waves_of
 from ..plan.binding import require_planned_code, require_planned_release
 
 
@@ -109,13 +111,13 @@ class _Deployment:
         self._desired = desired_release(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        migrating = MigrationRunner.usable(task, options.migrations).bound_to_plan(self._record)
+        migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(self._record)
         journal = journal_of(task.cluster, self._record)
-        migrating = with_release(migrating, self._desired.components, release).journaled(journal)
+        migrating = with_release(migrating, self._desired.components, release).with_journal(journal)
         if self._run:
             migrating = migrating.with_intent_records(task.cluster, self._record)
         elif task.tenure:
-            migrating = migrating.leased(task.tenure)
+            migrating = migrating.with_lease(task.tenure)
         self._migrating = migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = ComponentContext(
@@ -127,22 +129,16 @@ class _Deployment:
             cancelled=self._migrating.cancelled,
             out_of_grace=Grace(self._migrating.cancelled, options.grace),
             timeout=options.timeout,
-            version=release.version,
-            fingerprint=task.materials.fingerprint(),
-            inventories=known.inventories,
             watcher=Watcher(task.cluster),
-            recorded=recorded,
-            defined=self._defined(),
-            namespaces=self._namespaces(),
+            known=KnownState(known.inventories, self._desired.autoscaled | known.autoscaled, recorded),
+            source=ContentSource(release.version, task.materials.fingerprint()),
+            additions=RunAdditions(self._new_kinds(), self._namespaces()),
             selection=self._selection(),
-            autoscaled=self._desired.autoscaled | known.autoscaled,
-            applied=self._note_applied,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
-        self._head_start = HeadStart(())
         self._cancelled_at = ""
 
-    def _defined(self) -> dict[tuple[str, str], Kind]:
+    def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
         begun = self._spec.get("components") if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
@@ -175,7 +171,7 @@ class _Deployment:
 
     def _forget_the_release(self) -> None:
         """Outside of a run: the cluster no longer has all of its release as that was rendered."""
-        known = self._place.inventories
+        known = self._place.known.inventories
         same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
         if self._run or same:
             return
@@ -191,10 +187,8 @@ class _Deployment:
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
         states = [self._phase(phase).get("state", SUCCEEDED)]
-        objects = {name: component.objects for name, component in self._desired.components.items()}
         for wave in waves:
-            self._head_start = HeadStart(with_head_start(wave, objects))
-            for outcome in map_in_threads(self._one, longest_first(wave, objects), self._options.workers):
+            for outcome in map_in_threads(self._one, wave, self._options.workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:
@@ -235,16 +229,6 @@ class _Deployment:
             update_run_status(self._task.cluster, self._run, {"components": {name: kept}})
 
     def _one(self, name: str) -> ComponentOutcome:
-        self._head_start.wait(name)
-        try:
-            return self._worked_on(name)
-        finally:
-            self._note_applied(name)
-
-    def _note_applied(self, name: str) -> None:
-        self._head_start.applied(name)
-
-    def _worked_on(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
             entry = self._desired.components[name].entry

@@ -156,7 +156,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
         ref,
         answer,
         warnings=(
-            f"{ref}: written plainly, as server-side apply can't read the release's manifest:"
+            f"{ref}: written without server-side apply, which can't read this manifest:"
             f" {reason.strip(' :')[:300]}",
         ),
     )

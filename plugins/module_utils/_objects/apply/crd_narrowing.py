@@ -123,8 +123,8 @@ def _refuse_lost_conversion(cluster: Cluster, wanted: Object, gone: list[str]) -
     page = cluster.list(storage_api_version(wanted), wanted["spec"]["names"]["kind"], metadata_only=True)
     if page.items:
         raise ClusterError(
-            f"{ref_of(wanted)}: {', '.join(gone)} is still stored, the release no longer has it, nor the"
-            f" webhook that converts it, and {len(page.items)} objects live: convert or delete them by a"
+            f"{ref_of(wanted)}: {', '.join(gone)} is still stored. The new definition lacks it and the"
+            f" webhook that converts it, and {len(page.items)} objects live. Convert or delete them in a"
             " migration first"
         )
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading what would go with a definition or a namespace, and whether that is anybody's but the release's."""
+"""Reads what would go with a definition or a namespace, and who created a namespace."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ContainedObjects:
         """What to do with an object instead of deleting it; None if it may go."""
         ref = entry.ref
         if ref[:2] == NAMESPACE_KIND and has_other_creator(entry, live):
-            return RemovalDecision(NOT_OWNED, f"{ref}: it was there before the release, so it stays")
+            return RemovalDecision(NOT_OWNED, f"{ref}: kyma.lifecycle did not create it, so it stays")
         if self._forced(ref):
             return None
         told = self.describe_contents(entry)
@@ -77,7 +77,7 @@ class ContainedObjects:
         return ""
 
     def rights(self, entry: InventoryEntry) -> set[Right]:
-        """What :meth:`spare` and :meth:`resources` take for an object, and deleting those if that is forced.
+        """What :meth:`retain` and :meth:`resources` take for an object, and deleting those if that is forced.
 
         Raises:
             ClusterError: the server does not answer.
@@ -87,12 +87,12 @@ class ContainedObjects:
             plural, _dot, group = ref.name.partition(".")
             forcing = {Right(verb, group, plural) for verb in ("get", "delete")} if forced else set()
             return self.looking_rights(ref) | forcing
-        if ref[:2] != NAMESPACE_KIND or forced or not self._is_released(entry):
+        if ref[:2] != NAMESPACE_KIND or forced or not self._is_created_by_us(entry):
             return set()
         return self.looking_rights(ref)
 
     def looking_rights(self, ref: Ref) -> set[Right]:
-        """What :meth:`told_of` takes for an object.
+        """What :meth:`describe_contents` takes for an object.
 
         Raises:
             ClusterError: the server does not answer.
@@ -113,7 +113,7 @@ class ContainedObjects:
             f"{CRD_KIND[0]}/v1", CRD_KIND[1], served
         )
 
-    def _is_released(self, namespace: InventoryEntry) -> bool:
+    def _is_created_by_us(self, namespace: InventoryEntry) -> bool:
         try:
             live = self._cluster.get(namespace.api_version, namespace.ref.kind, namespace.ref.name)
         except Forbidden:

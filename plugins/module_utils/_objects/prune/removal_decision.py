@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes when a release no longer has it, and what may be deleted at all: pure.
+"""What goes when no component has it any more, and what may be deleted at all: pure.
 
 Only inventories name what goes, never labels, as those are inherited: EndpointSlices carry their Service's.
 """
@@ -34,9 +34,9 @@ class RemovalDecision:
     """What is to be done about one object of an inventory.
 
     Attributes:
-        what: ``gone`` (there is nothing to do), ``delete``, ``left`` (it isn't ours any more, and no longer
+        action: ``gone`` (there is nothing to do), ``delete``, ``left`` (it isn't ours any more, and no longer
             our concern) or ``kept`` (it is ours, and stays).
-        why: a sentence about what is left or kept.
+        reason: a sentence about what is left or kept.
         uid, resource_version: preconditions of a deletion.
     """
 

@@ -250,7 +250,7 @@ def test_a_namespace_that_was_there_before_stays_whatever_is_forced(
     cluster.with_field_manager("kubectl-create").create(namespace)
     someone = installed(cluster)
     result = someone.delete(force=True)
-    assert result["warnings"] == ["Namespace kyma-system: it was there before the release, so it stays"]
+    assert result["warnings"] == ["Namespace kyma-system: kyma.lifecycle did not create it, so it stays"]
     assert cluster.get("v1", "Namespace", "kyma-system")
     assert cluster.resource(API_VERSION, "Inventory") is None
 

@@ -367,7 +367,8 @@ def test_data_definitions_and_namespaces_stay_unless_they_are_allowed() -> None:
     someone = upgraded(before, after, crds=[crd("Gateway")])
     planned = someone.plan()
     warnings = {one["name"]: one["warnings"] for one in planned["plan"]["components"]}
-    assert "PersistentVolumeClaim kyma-system/data is no longer in the release, and stays" in warnings["a"][0]
+    told = "PersistentVolumeClaim kyma-system/data belongs to no component any more, and stays"
+    assert told in warnings["a"][0]
     assert len(warnings["foundation"]) == 2
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert deletions(someone) == ["b"]

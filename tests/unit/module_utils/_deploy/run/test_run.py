@@ -1031,7 +1031,7 @@ def test_what_the_server_quotes_of_a_secret_is_not_told() -> None:
     _deploy_and_look(someone)
     assert someone.states()["logging"] == "succeeded"
     [warning] = someone.record()["status"]["components"]["logging"]["warnings"]
-    assert "written plainly" in warning
+    assert "written without server-side apply" in warning
 
 
 @pytest.mark.parametrize("stage", ["main", "prune"])

@@ -263,7 +263,7 @@ def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
 
     refuse()
     applied = apply(cluster, config_map(a="1", gone="1"))
-    assert "written plainly" in applied.warnings[0]
+    assert "written without server-side apply" in applied.warnings[0]
     refuse()
     apply(cluster, config_map(a="2", gone="1", dropped="1"))
     refuse()

@@ -297,7 +297,7 @@ def test_objects_that_only_the_old_webhook_converts_stand_in_the_way() -> None:
     someone.deploy()
     someone.materials.given = shop("2.10", "v1")
     [blocker] = someone.plan()["blockers"]
-    assert "v1alpha1 is still stored, the release no longer has it, nor the webhook" in blocker
+    assert "v1alpha1 is still stored. The new definition lacks it and the webhook" in blocker
 
 
 def test_what_is_remembered_in_a_version_that_is_gone_hides_nothing_of_its_kind() -> None:

@@ -35,7 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 from tests.support.driver import Deployer, config_map, crd, deployer, release
 
-SPARED = "Namespace shop: it was there before the release, so it stays"
+SPARED = "Namespace shop: kyma.lifecycle did not create it, so it stays"
 
 
 class Clock:

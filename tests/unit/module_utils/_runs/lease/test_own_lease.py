@@ -48,7 +48,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.clock import Clock
+from tests.support.clock import Clock, WatchedClock
 from tests.support.driver import Deployer, FakeMaterials, config_map, content_of, only_reads, release
 from tests.unit.module_utils._components.migrations.test_undo_run import migrated, size
 from tests.unit.module_utils._components.migrations.test_verdicts import kyma, memory, seeded, variant
@@ -246,11 +246,12 @@ def test_a_migration_has_all_of_its_time_after_the_lease_was_taken_over(
     short_leases: dict[str, Any],
     definition: TaskDefinition,
     options: dict[str, Any],
-    clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (attempt, engine):
-        monkeypatch.setattr(module, "time", clock)
+    watched = WatchedClock()
+    monkeypatch.setattr(working, "boot_clock", watched.monotonic)
+    for module in (working, attempt, engine):
+        monkeypatch.setattr(module, "time", watched)
     someone = migrated(variant(timeout=0.5))
     memory(someone).seed(seeded("volume", size="10"))
     killed_while_it_had_the_lease(someone)

@@ -98,29 +98,29 @@ class MigrationRunner:
         return cls(wanted, setting, cancellation, tuple(_unknown(options.skip, found)))
 
     @classmethod
-    def usable(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
+    def load(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
         """The migrations of a task that acts.
 
         Raises:
             LifecycleError: something is wrong with them, so that none of them may run.
         """
         found = task.materials.migrations()
-        migrating = cls.from_task(task, found, options)
-        problems = [*found.problems, *migrating.problems]
+        runner = cls.from_task(task, found, options)
+        problems = [*found.problems, *runner.problems]
         if problems:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
-        return migrating
+        return runner
 
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
-        """The same, held to what the plan of a run has said of them; see :mod:`~.foretold`."""
+        """The same, held to what the plan of a run has said of them; see :mod:`~.predicted_verdicts`."""
         spec = record.get("spec") or {}
-        foretold = spec.get("migrations") or {}
+        predicted = spec.get("migrations") or {}
         if "code" in spec:
             # Older records don't tell what was not planned from what they did not keep.
-            foretold = with_unplanned(foretold, self.migrations)
-        return replace(self, setting=replace(self.setting, predicted=foretold))
+            predicted = with_unplanned(predicted, self.migrations)
+        return replace(self, setting=replace(self.setting, predicted=predicted))
 
-    def journaled(self, journal: Journal | None) -> MigrationRunner:
+    def with_journal(self, journal: Journal | None) -> MigrationRunner:
         """The same, and what they write is kept, so that it can be undone."""
         return replace(self, setting=replace(self.setting, journal=journal))
 
@@ -136,7 +136,7 @@ class MigrationRunner:
             ),
         )
 
-    def leased(self, holding: LeaseHolding) -> MigrationRunner:
+    def with_lease(self, holding: LeaseHolding) -> MigrationRunner:
         """The same, and the lease is had before any of them runs, which may take longer than they may."""
         return replace(self, setting=replace(self.setting, record_intent=partial(_hold, holding)))
 
@@ -269,14 +269,14 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
 
 
 def select_migrations(
-    migrating: MigrationRunner, ids: Collection[str], component: str | None = None, phase: str | None = None
+    runner: MigrationRunner, ids: Collection[str], component: str | None = None, phase: str | None = None
 ) -> list[type[Migration]]:
     """The migrations of these ids, or all; of one component, and of one phase. Those of ``pre`` are first.
 
     Raises:
         LifecycleError: there is none of an id.
     """
-    known = [one.id() for one in migrating.migrations]
+    known = [one.id() for one in runner.migrations]
     missing = [one for one in ids if one not in known]
     if missing:
         raise LifecycleError(
@@ -284,7 +284,7 @@ def select_migrations(
         )
     selected = [
         one
-        for one in migrating.migrations
+        for one in runner.migrations
         if (not ids or one.id() in ids)
         and component in (None, one.component)
         and phase in (None, one.phase.value)

@@ -1,0 +1,47 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a deletion says to a person once it has ended: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
+    MIGRATIONS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import SUCCEEDED, ComponentOutcome
+
+
+def deletion_message(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> str:
+    """What is not deleted, and what to do about it; empty where everything is."""
+    failed = [f"{one.name} {one.state}: {one.error}" for one in outcomes if one.state != SUCCEEDED]
+    staying = [warning for one in outcomes for warning in one.warnings]
+    if failed and cancelled_by:
+        title = f"not everything is deleted, as it was cancelled by {cancelled_by}; run it again to go on:"
+    elif failed:
+        title = "not everything is deleted; put right what holds it and run the playbook again:"
+    elif staying:
+        title = "deleted, but for:"
+    else:
+        return ""
+    return "\n".join([title, *(failed or staying)])
+
+
+def deletion_summary(outcomes: Sequence[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
+    """The lines that say what was deleted of each component, or would be."""
+    count = sum(outcome.deleted for outcome in outcomes)
+    told = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
+    if not told:
+        return ["nothing to delete"]
+    width = max(len(outcome.name) for outcome in told)
+    title = (
+        f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
+    )
+    lines = [title]
+    for outcome in told:
+        end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
+        what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
+        lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")
+        lines += [f"              note: {warning}" for warning in outcome.warnings]
+    return lines
