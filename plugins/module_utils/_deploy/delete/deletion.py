@@ -286,11 +286,9 @@ class _Deletion:
 
     def _delete_resources(self) -> None:
         """Other people's resources of our kinds: while what takes their finalizers off still runs."""
-        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD_KIND]
-        ours = {entry.ref for entries in self._objects.values() for entry in entries}
-        found: list[Object] = [
-            obj for some in map_in_threads(self._inhabitants.resources, definitions) for obj in some
-        ]
+        ours = {entry.ref: entry for entry in chain.from_iterable(self._objects.values())}
+        definitions = [entry for ref, entry in ours.items() if ref[:2] == CRD_KIND]
+        found = chain.from_iterable(map_in_threads(self._inhabitants.resources, definitions))
         foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
         if foreign:
             self._delete({RESOURCES: foreign})
@@ -299,16 +297,7 @@ class _Deletion:
         """Delete the objects of some components side by side, and keep what came of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
-            name: ComponentRemoval(
-                entries,
-                whole=True,
-                others=[
-                    entry
-                    for one in (*self._inventories.values(), *self._others)
-                    if (one.owner, one.owner_kind) != (name, COMPONENT)
-                    for entry in one.entries
-                ],
-            )
+            name: ComponentRemoval(entries, whole=True, others=self._entries_of_others(name))
             for name, entries in objects.items()
         }
 
@@ -338,6 +327,11 @@ class _Deletion:
         outcomes = {name: ended[name] for name in objects}
         self._outcomes |= outcomes
         return list(outcomes.values())
+
+    def _entries_of_others(self, name: str) -> list[InventoryEntry]:
+        owners = (*self._inventories.values(), *self._others)
+        others = [one for one in owners if (one.owner, one.owner_kind) != (name, COMPONENT)]
+        return [entry for inventory in others for entry in inventory.entries]
 
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():

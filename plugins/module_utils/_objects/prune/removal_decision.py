@@ -11,10 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 
 from ..inventory.inventory import Inventory
