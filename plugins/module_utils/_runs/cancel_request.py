@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
+from .lease.lease_session import release_lease
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
 from .records.record_schema import API_VERSION
@@ -39,8 +40,6 @@ def cancel_run(task: Task) -> Result:
     for _attempt in range(ATTEMPTS):
         record = read_run(task.cluster, name)
         if task.params["nobody_at_work"] and not task.check_mode:
-            from .lease.lease_session import release_lease
-
             release_lease(task.cluster, record)
         if why_not := nothing_to_cancel(record, ending=task.params["end"]):
             return {"changed": False, "run": name, "msg": why_not}

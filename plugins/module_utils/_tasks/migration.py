@@ -13,8 +13,15 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     select_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+    UndoRequest,
+    undo_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
     named_or_deployed_migrations,
@@ -32,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import CancellationCheck
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     SUCCEEDED,
@@ -51,6 +59,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 from .option_values import migration_options
+from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
@@ -69,10 +78,6 @@ def migration(task: Task) -> Result:
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            run_with_own_lease,
-        )
-
         name = f"migration-{new_run_name()}"
         return run_with_own_lease(task, name, lambda leased: _migrate(leased, {}))
     record = read_run(task.cluster, task.params["run"])
@@ -83,12 +88,6 @@ def migration(task: Task) -> Result:
 
 
 def _undo(task: Task) -> Result:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-        UndoRequest,
-        undo_migrations,
-    )
-
-    from .record_kinds import RECORD_KINDS
 
     params = task.params
     if params["phase"]:
@@ -185,10 +184,6 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
 
 
 def _overlay(cluster: Cluster) -> Any:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-        DryRunCluster,
-    )
-
     return DryRunCluster(cluster)
 
 

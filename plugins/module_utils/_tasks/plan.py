@@ -17,12 +17,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
     blocked_message,
     summary_of,
 )
+
+from .record_kinds import RECORD_KINDS
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
@@ -66,15 +69,11 @@ def plan(task: Task) -> Result:
     if task.diff:
         result["diff"] = made.diff()
     if params["plan_out"] or params["plan"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
-
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
 
 
 def _record_kinds() -> RecordKinds:
-    from .record_kinds import RECORD_KINDS
-
     return RECORD_KINDS
 
 

@@ -8,6 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.plan_observations import (
+    record_plan_observations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import (
+    hold_cluster,
+    release_cluster,
+)
+
+from .record_kinds import RECORD_KINDS
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
@@ -20,36 +32,20 @@ def run(task: Task) -> Result:
     # Each is imported only where it is wanted, as Ansible does everything in a process of its own.
     state = task.params["state"]
     if state in ("held", "released"):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import (
-            hold_cluster,
-            release_cluster,
-        )
-
         return hold_cluster(task, _record_kinds()) if state == "held" else release_cluster(task)
     if state == "cancelled":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel_run
-
         return cancel_run(task)
     if task.check_mode:
         return _rehearsed(state, task.params["run"] or "")
     if state == "noted":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.plan_observations import (
-            record_plan_observations,
-        )
-
         return record_plan_observations(task, _record_kinds())
     if state == "started":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
-
         return start_run(task, _record_kinds())
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
 
     return end_run(task)
 
 
 def _record_kinds() -> RecordKinds:
-    from .record_kinds import RECORD_KINDS
-
     return RECORD_KINDS
 
 

@@ -14,7 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import observation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
 if TYPE_CHECKING:
@@ -162,9 +164,6 @@ class Plan:
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
-            observation,
-        )
 
         return {one.name: observation(one) for one in found}
 
@@ -173,8 +172,6 @@ class Plan:
 
         It is in the order of the run, so that what is written several times goes from state to state.
         """
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-
         diffs: list[dict[str, str]] = []
         for change in self._changes_in_turn():
             diff = diff_of(change.before, change.after, status=change.status)
