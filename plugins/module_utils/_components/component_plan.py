@@ -18,7 +18,8 @@ if TYPE_CHECKING:
         InventoryEntry,
     )
     from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+
+    from .component_inventory import DeployedAs
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class ComponentPlan:
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
     observed_entries: tuple[InventoryEntry, ...] = ()
-    listed: ComponentEntry | None = None
+    listed: DeployedAs | None = None
 
     @property
     def label(self) -> str:

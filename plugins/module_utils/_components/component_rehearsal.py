@@ -40,7 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
-from .component_inventory import with_list_entry
+from .component_inventory import listed_as, with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .desired_component import DesiredComponent
 from .migrations.rehearsal import MigrationRehearsal
@@ -182,7 +182,9 @@ class ComponentRehearsal:
             component_version=component.entry.version or "",
             findings=tuple(findings),
             observed_entries=self._observed_entries(inventory, applied) if action == "unchanged" else (),
-            listed=component.entry if action == "unchanged" and _is_outdated(inventory, component) else None,
+            listed=listed_as(component.entry)
+            if action == "unchanged" and _is_outdated(inventory, component)
+            else None,
         )
         wide = tuple(obj for obj in start.objects if ref_of(obj) in applied.wide)
         return RehearsedComponent(plan, migrated.blockers, wide)
@@ -225,4 +227,7 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
 
 def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:
     """Whether the component list says something else of a component than when it was deployed."""
-    return inventory is not None and with_list_entry(inventory, component.entry) != inventory
+    if inventory is None:
+        return False
+    entry = component.entry
+    return with_list_entry(inventory, entry.namespace, listed_as(entry)) != inventory

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -80,7 +80,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
-from .component_inventory import completed_inventory, intended_inventory
+from .component_inventory import completed_inventory, intended_inventory, listed_as
 from .desired_component import DesiredComponent
 from .selection import ALL, MOVED, selected_objects
 
@@ -277,7 +277,11 @@ class ComponentWork:
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
         intent = intended_inventory(
-            before, component.entry, self._objects if stays else component.objects, whole=not stays
+            before or Inventory(component.name),
+            component.entry.namespace,
+            listed_as(component.entry),
+            self._objects if stays else component.objects,
+            whole=not stays,
         )
         if place.known.is_recorded:
             intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
@@ -434,15 +438,18 @@ class ComponentWork:
         if not self._place.known.is_recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
+        deployed = replace(
+            listed_as(self._component.entry),
+            version=self._place.source.version,
+            release=self._place.source.fingerprint,
+            source=self._component.source,
+        )
         inventory = completed_inventory(
             self._inventory,
             live,
-            version=self._place.source.version,
             # It is not complete before its definitions are as the release has them: see narrowing.py.
             digest="" if self._applied.wide else self._component.digest,
-            component_version=self._component.entry.version or "",
-            release=self._place.source.fingerprint,
-            source=self._component.source,
+            deployed=deployed,
             held=self._applied.foreign_fields,
         )
         inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)

@@ -9,6 +9,9 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import assess_health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,
@@ -39,12 +42,12 @@ def component_info(task: Task) -> Result:
         "changed": False,
         "components": [
             {
-                "name": inventory.component,
+                "name": inventory.owner,
                 "namespace": inventory.namespace,
-                "version": inventory.version,
-                "component_version": inventory.component_version,
+                "version": deployed_as(inventory).version,
+                "component_version": deployed_as(inventory).component_version,
                 "complete": bool(inventory.digest),
-                "orphaned": inventory.component not in installation.components,
+                "orphaned": inventory.owner not in installation.components,
                 "objects": [_as_result(entry, live.get(_key(entry))) for entry in inventory.entries],
             }
             for inventory in inventories

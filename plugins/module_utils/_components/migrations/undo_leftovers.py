@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
@@ -83,7 +83,7 @@ class PastMigrations:
         return rights | retention_rights(self._cluster, self._entries)
 
     def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:
-        """Undo it, as long as all components are there; what only can be told where nothing can be undone.
+        """Undo it, as long as all components are there; only describe it where nothing of it can be undone.
 
         Args:
             begin: called before the first write.
@@ -129,7 +129,13 @@ class PastMigrations:
 
     @cached_property
     def _entries(self) -> Sequence[JournalEntry]:
-        return _outside_of_components(self._journal, self._named, self._components)
+        return [
+            one
+            for one in self._journal
+            if not one.undone_at
+            and one.ref not in self._named
+            and (self._components is None or one.migration.partition("/")[0] in self._components)
+        ]
 
     def _leftovers(self) -> list[UndoneObject]:
         """What is still as migrations have left it, found out by rehearsing to undo it."""
@@ -138,25 +144,6 @@ class PastMigrations:
         entries = with_secrets(self._cluster, self._entries)
         report = undo_writes(DryRunCluster(self._cluster), entries, sleep=lambda _seconds: None)
         return [one for one in report.objects if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
-
-
-def _outside_of_components(
-    entries: Iterable[JournalEntry], named: Collection[Ref], components: Collection[str] | None
-) -> list[JournalEntry]:
-    """What was written and not undone, to objects that go with no component: pure.
-
-    Args:
-        entries: of the journal.
-        named: the objects that components consist of.
-        components: whose migrations are meant; None for all.
-    """
-    return [
-        one
-        for one in entries
-        if not one.undone_at
-        and one.ref not in named
-        and (components is None or one.migration.partition("/")[0] in components)
-    ]
 
 
 def _describe_leftover(one: UndoneObject) -> str:

@@ -17,6 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dr
     DryRunCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
     ComponentRemoval,
     remove_components,
@@ -31,6 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import COMPONENT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
@@ -70,6 +74,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
+    read_owned,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
@@ -184,7 +189,7 @@ class _Deletion:
         self._cluster = cluster
         self._progress = progress
         self._everything = EVERYTHING in options.names
-        self._inventories = read_inventories(cluster)
+        self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
         if self.held and not task.check_mode:
@@ -200,7 +205,7 @@ class _Deletion:
         self.run = DeletionRun(
             replace(task, progress=progress), run, self._installation, names, order, options.deadline
         )
-        self._objects = objects_by_component(self._waves, self._inventories)
+        self._objects = objects_by_component(self._waves, self._inventories, self._others)
         self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
         self._terms = Terms(
             cluster,
@@ -281,11 +286,9 @@ class _Deletion:
 
     def _delete_resources(self) -> None:
         """Other people's resources of our kinds: while what takes their finalizers off still runs."""
-        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD_KIND]
-        ours = {entry.ref for entries in self._objects.values() for entry in entries}
-        found: list[Object] = [
-            obj for some in map_in_threads(self._inhabitants.resources, definitions) for obj in some
-        ]
+        ours = {entry.ref: entry for entry in chain.from_iterable(self._objects.values())}
+        definitions = [entry for ref, entry in ours.items() if ref[:2] == CRD_KIND]
+        found = chain.from_iterable(map_in_threads(self._inhabitants.resources, definitions))
         foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
         if foreign:
             self._delete({RESOURCES: foreign})
@@ -294,16 +297,7 @@ class _Deletion:
         """Delete the objects of some components side by side, and keep what came of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
-            name: ComponentRemoval(
-                entries,
-                whole=True,
-                others=[
-                    entry
-                    for other, one in self._inventories.items()
-                    if other != name
-                    for entry in one.entries
-                ],
-            )
+            name: ComponentRemoval(entries, whole=True, others=self._entries_of_others(name))
             for name, entries in objects.items()
         }
 
@@ -334,6 +328,11 @@ class _Deletion:
         self._outcomes |= outcomes
         return list(outcomes.values())
 
+    def _entries_of_others(self, name: str) -> list[InventoryEntry]:
+        owners = (*self._inventories.values(), *self._others)
+        others = [one for one in owners if (one.owner, one.owner_kind) != (name, COMPONENT)]
+        return [entry for inventory in others for entry in inventory.entries]
+
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
             return f"the deletion was cancelled by {self.run.cancellation.reason()}"
@@ -344,8 +343,9 @@ class _Deletion:
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
                 continue
-            needs = self._inventories[other].needs if other in self._inventories else (name,)
-            if name in needs or (inventory and inventory.prerequisite):
+            known = self._inventories.get(other)
+            needs = deployed_as(known).needs if known else (name,)
+            if name in needs or (inventory and deployed_as(inventory).prerequisite):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
@@ -358,7 +358,8 @@ class _Deletion:
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""
-        if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
+        warned = any(outcome.warnings for outcome in self._outcomes.values())
+        if self._others or (warned and self._is_anything_left()):
             self._note_that_nothing_is_deployed()
             return
         # Before it goes as well: until then whoever looks sees how it ended.

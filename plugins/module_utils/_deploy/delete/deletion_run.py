@@ -11,6 +11,9 @@ from contextlib import suppress
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
@@ -153,6 +156,6 @@ class DeletionRun:
 
 def phase_of(inventory: Inventory) -> str:
     """The phase in which a component is deleted."""
-    if inventory.component == FOUNDATION:
+    if inventory.owner == FOUNDATION:
         return FOUNDATION
-    return "prerequisites" if inventory.prerequisite else "components"
+    return "prerequisites" if deployed_as(inventory).prerequisite else "components"

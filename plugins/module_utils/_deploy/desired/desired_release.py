@@ -18,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     NAMESPACE_KIND,
     is_of_kind,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
     Scope,
@@ -158,7 +161,7 @@ class _Completion:
             LazyObjects(lambda: self._objects_of_kept(entry)),
             inventory.digest,
             inventory.refs,
-            source=inventory.source,
+            source=deployed_as(inventory).source,
             is_unchanged=True,
         )
 

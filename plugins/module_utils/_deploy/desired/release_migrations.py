@@ -66,14 +66,14 @@ def with_installation(
         content: reads a component's manifests; called only for those that a migration looks into.
     """
     known = {
-        inventory.component: Component(
-            inventory.component,
+        inventory.owner: Component(
+            inventory.owner,
             inventory.namespace,
-            LazyObjects(partial(content, inventory.component)),
+            LazyObjects(partial(content, inventory.owner)),
             inventory.refs,
         )
         for inventory in inventories
-        if inventory.component in installation.components and inventory.component != FOUNDATION
+        if inventory.owner in installation.components and inventory.owner != FOUNDATION
     }
     return runner.with_components(known, installation.version, installation.profile)
 

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
     ComponentPlan,
     MigrationPlan,
@@ -110,7 +113,9 @@ def _may_prune(observed: ObservedState, policy: Policy) -> bool:
         may_prune,
     )
 
-    return may_prune(inventories, components, observed.live, policy.prune_allow, policy.prune)
+    return may_prune(
+        inventories, components, observed.live, policy.prune_allow, policy.prune, observed.others
+    )
 
 
 def _nothing_to_do(
@@ -123,11 +128,11 @@ def _nothing_to_do(
     installation = observed.installation
     components = [
         ComponentPlan(
-            name=inventory.component,
+            name=inventory.owner,
             namespace=inventory.namespace,
-            action="unchanged" if inventory.component in installation.components else "orphaned",
+            action="unchanged" if inventory.owner in installation.components else "orphaned",
             objects=len(inventory.refs),
-            component_version=inventory.component_version,
+            component_version=deployed_as(inventory).component_version,
         )
         for inventory in observed.inventories.values()
     ]

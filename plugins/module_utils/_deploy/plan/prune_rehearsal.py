@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -44,6 +44,7 @@ class PruneRehearsal:
         policy: what the user allows.
         changes: what the overlay has come to hold since it was last asked.
         only: the components that are deployed alone, or none for all; of others nothing goes.
+        others: of owners that are no components, whose objects stay.
 
     Attributes:
         names: of the components of which something goes.
@@ -59,13 +60,14 @@ class PruneRehearsal:
         policy: Policy,
         changes: Callable[[], tuple[ObjectChange, ...]],
         only: Collection[str] = (),
+        others: Iterable[Inventory] = (),
     ) -> None:
         self.names: list[str] = []
         self.blockers: list[Blocker] = []
         self.inventories = dict(inventories)
         self._going = set(only) or {name for name in inventories if name in wanted or policy.prune}
         refs = {ref for of_component in wanted.values() for ref in of_component}
-        self._obsolete = obsolete_entries(inventories.values(), refs, self._going)
+        self._obsolete = obsolete_entries(inventories.values(), refs, self._going, others)
         self._removals = {
             name: ComponentRemoval(
                 self._obsolete.get(name, ()),

@@ -24,6 +24,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
     Blocker,
     ComponentPlan,
@@ -365,6 +368,7 @@ class ReleaseRehearsal:
             self._request.policy,
             self._changes.take,
             only=self._request.alone and self._names,
+            others=self._observed.others,
         )
         for some in plans:
             some[:] = [pruning.of(plan) for plan in some]
@@ -381,7 +385,7 @@ class ReleaseRehearsal:
                 inventory.namespace,
                 "orphaned",
                 objects=len(inventory.refs),
-                component_version=inventory.component_version,
+                component_version=deployed_as(inventory).component_version,
             )
             for name, inventory in self._observed.inventories.items()
             if name not in self._desired.components

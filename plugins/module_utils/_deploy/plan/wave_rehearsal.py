@@ -17,6 +17,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     KindNotServed,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    DeployedAs,
+    deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
     Blocker,
 )
@@ -146,10 +150,10 @@ class WaveRehearsal:
         context = self._context
         # The same release may be rendered to other random passwords: those that were deployed stay. While a
         # run is open, or has failed, only the inventory tells which release that is.
-        deployed = (inventory.release if inventory else "", context.deployed_digest)
+        deployed = deployed_as(inventory) if inventory else DeployedAs()
         return Origin(
-            is_older=inventory is not None and is_older(context.version, inventory.version),
-            is_same=context.digest in deployed,
+            is_older=inventory is not None and is_older(context.version, deployed.version),
+            is_same=context.digest in (deployed.release, context.deployed_digest),
             is_limited_to_changes=context.is_settled and not self._migrations.needed,
         )
 

@@ -43,7 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     run_problems,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_owned
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
     read_run,
@@ -120,12 +120,12 @@ class _Pruning:
     def __init__(self, task: Task, options: ComponentOptions) -> None:
         self._task = task
         self._options = options
-        self._inventories = read_inventories(task.cluster)
+        self._inventories, self._others = read_owned(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
         self._desired = desired_release(release, scope_of(task.cluster), kept).components
         wanted = {ref for component in self._desired.values() for ref in component.refs}
-        self._obsolete = obsolete_entries(self._inventories.values(), wanted, options.names)
+        self._obsolete = obsolete_entries(self._inventories.values(), wanted, options.names, self._others)
         self._removals = {name: self._removal(name) for name in options.names if name in self._inventories}
 
     def work(self) -> list[ComponentOutcome]:
@@ -154,7 +154,7 @@ class _Pruning:
             self._obsolete.get(name, ()),
             is_protected=lambda ref: is_protected(ref, self._options.policy.prune_allow),
             whole=whole,
-            others=[entry for one in others for entry in one.entries if not entry.dropped],
+            others=[entry for one in (*others, *self._others) for entry in one.entries if not entry.dropped],
         )
 
     def _outcome(self, name: str, removal: ComponentRemoval) -> ComponentOutcome:

@@ -27,10 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     NAMESPACE_KIND,
     built_in_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import (
-    MOST_REASONS,
-    LifecycleError,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from ..apply.order import is_home, is_in_the_way, rank_of

@@ -116,7 +116,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
         identity: which cluster it is, where that can't be told by the name of its newest run.
     """
     deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
-    components = sorted((one.component, one.version, one.digest) for one in inventories)
+    components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
     told = [deployed, components, *filter(None, [identity])]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 

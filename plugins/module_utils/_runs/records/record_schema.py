@@ -63,7 +63,7 @@ def object_schema(**properties: Any) -> dict[str, Any]:
 
 
 API_VERSION = f"{GROUP}/v1alpha1"
-COMPONENT_LABEL = f"{GROUP}/component"
+OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: whose they are."""
 DEPLOY, DELETE = "deploy", "delete"
 """What a run does."""
