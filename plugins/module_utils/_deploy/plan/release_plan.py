@@ -155,6 +155,7 @@ class Plan:
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),
+            "selection": {one.name: one.selection for one in self.components if one.takes_part},
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
         }

@@ -117,7 +117,7 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) ->
     )
     spec |= {
         "digest": plan["digest"],
-        "selection": {c["name"]: c["selection"] for c in plan["components"] if c["name"] in taking_part},
+        "selection": dict(plan["selection"]),
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
         "migrations": predicted_verdicts(plan["migrations"]),
