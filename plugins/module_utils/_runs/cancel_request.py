@@ -13,12 +13,13 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
 from .records.record_schema import API_VERSION
-from .records.record_writer import current_user, timestamp
+from .records.record_writer import current_user
 from .records.runs import RUNNING, read_run
 
 ATTEMPTS = 10

@@ -13,20 +13,14 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION
-from .records.record_writer import current_user, timestamp
-from .records.runs import (
-    RUNNING,
-    create_run,
-    forget_old_runs,
-    read_run,
-    read_runs,
-    update_run_status,
-)
+from .records.record_writer import current_user
+from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
 
 LONGEST_MESSAGE = 1000
 

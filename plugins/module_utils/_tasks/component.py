@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_o
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deploy_components
 
 from .option_values import migration_options, policy_of
+from .record_kinds import record_kinds
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
 
 
@@ -25,9 +26,7 @@ def component(task: Task) -> Result:
             delete_components,
         )
 
-        from .record_kinds import RECORD_KINDS
-
-        return delete_components(task, options, RECORD_KINDS)
+        return delete_components(task, options, record_kinds())
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
         names = ", ".join(options.names)

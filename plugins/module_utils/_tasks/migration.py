@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     select_migrations,
 )
@@ -41,7 +42,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
     read_run,
@@ -51,6 +51,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 from .option_values import migration_options
+from .record_kinds import record_kinds
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
@@ -88,8 +89,6 @@ def _undo(task: Task) -> Result:
         undo_migrations,
     )
 
-    from .record_kinds import RECORD_KINDS
-
     params = task.params
     if params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
@@ -101,7 +100,7 @@ def _undo(task: Task) -> Result:
     )
     options = migration_options(params)
     return undo_migrations(
-        task, request, lambda working: named_or_deployed_migrations(working, options), RECORD_KINDS
+        task, request, lambda working: named_or_deployed_migrations(working, options), record_kinds()
     )
 
 

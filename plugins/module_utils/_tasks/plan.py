@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     MIGRATION_SPEC,
@@ -24,10 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summar
     summary_of,
 )
 
-if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-
 from .option_values import migration_options, policy_of
+from .record_kinds import record_kinds
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 
 
@@ -39,7 +37,7 @@ def plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
-        _record_kinds,
+        record_kinds,
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
@@ -70,12 +68,6 @@ def plan(task: Task) -> Result:
 
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
-
-
-def _record_kinds() -> RecordKinds:
-    from .record_kinds import RECORD_KINDS
-
-    return RECORD_KINDS
 
 
 def _completed(hops: Sequence[Mapping[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -5,13 +5,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 
-if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-
+from .record_kinds import record_kinds
 from .shared_options import LEASE_SPEC, POLICY_SPEC
 
 
@@ -25,7 +21,7 @@ def run(task: Task) -> Result:
             release_cluster,
         )
 
-        return hold_cluster(task, _record_kinds()) if state == "held" else release_cluster(task)
+        return hold_cluster(task, record_kinds()) if state == "held" else release_cluster(task)
     if state == "cancelled":
         from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel_run
 
@@ -37,20 +33,14 @@ def run(task: Task) -> Result:
             record_plan_observations,
         )
 
-        return record_plan_observations(task, _record_kinds())
+        return record_plan_observations(task, record_kinds())
     if state == "started":
         from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
 
-        return start_run(task, _record_kinds())
+        return start_run(task, record_kinds())
     from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
 
     return end_run(task)
-
-
-def _record_kinds() -> RecordKinds:
-    from .record_kinds import RECORD_KINDS
-
-    return RECORD_KINDS
 
 
 def _rehearsed(state: str, name: str) -> Result:

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     defined_kinds,
     is_of_kind,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
     ComponentContext,
     ComponentWork,
@@ -63,7 +64,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     new_run_name,
     read_run,

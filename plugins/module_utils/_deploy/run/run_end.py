@@ -37,10 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    RUNNING,
-    read_run,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUNNING, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 JUST_NOW = 1.0

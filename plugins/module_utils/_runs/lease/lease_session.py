@@ -19,11 +19,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from ..records.record_writer import current_user, patch_record, timestamp
+from ..records.record_writer import current_user, patch_record
 from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason

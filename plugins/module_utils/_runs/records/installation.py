@@ -17,10 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Cluster,
     Object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Conflict,
-    Forbidden,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     Inventory,

@@ -28,10 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    NotFound,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, NotFound
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     apply_merge_patch,
     merge_patch_between,
