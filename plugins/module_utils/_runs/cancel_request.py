@@ -14,12 +14,13 @@ from typing import Any
 from .._carrier.task import Result, Task
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Conflict
+from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .lease.lease_session import release_lease
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
 from .records.record_schema import API_VERSION
-from .records.record_writer import current_user, timestamp
+from .records.record_writer import current_user
 from .records.runs import RUNNING, read_run
 
 ATTEMPTS = 10

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 from .._carrier.task import Task
+from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .recorder import seconds_since_start
-from .records.record_writer import timestamp
 from .records.runs import RUNNING, read_run, update_run_status
 
 POLL_SECONDS = 5.0

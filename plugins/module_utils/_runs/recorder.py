@@ -13,19 +13,13 @@ from typing import Any
 
 from .._carrier.task import Task
 from .._cluster.cluster import Cluster
+from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION
-from .records.record_writer import current_user, timestamp
-from .records.runs import (
-    RUNNING,
-    create_run,
-    forget_old_runs,
-    read_run,
-    read_runs,
-    update_run_status,
-)
+from .records.record_writer import current_user
+from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
 
 LONGEST_MESSAGE = 1000
 

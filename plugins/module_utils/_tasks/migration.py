@@ -14,6 +14,7 @@ from .._carrier.options import RELEASE_SPEC
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Cluster
 from .._cluster.dry_run.dry_run_cluster import DryRunCluster
+from .._cluster.timestamp import timestamp
 from .._components.migrations.migration_runner import select_migrations
 from .._components.migrations.undo_run import UndoRequest, undo_migrations
 from .._deploy.desired.release_migrations import named_or_deployed_migrations, release_migrations
@@ -27,7 +28,6 @@ from .._runs.lease.own_lease import run_with_own_lease
 from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, run_problems
 from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
-from .._runs.records.record_writer import timestamp
 from .._runs.records.runs import new_run_name, read_run, update_run_status
 from .._runs.reminder import Reminder
 from ..migration import GLOBAL, Migration, Phase

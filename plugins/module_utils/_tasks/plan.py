@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
 from .._carrier.task import Result, Task, TaskDefinition
@@ -15,10 +15,9 @@ from .._deploy.plan.binding import plan_inputs
 from .._deploy.plan.planner import create_plan
 from .._deploy.plan.release_plan import PlanRequest
 from .._deploy.plan.summary import blocked_message, summary_of
-from .record_kinds import RECORD_KINDS
 
 if TYPE_CHECKING:
-    from .._runs.records.definitions import RecordKinds
+    pass
 
 from .option_values import migration_options, policy_of
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
@@ -32,7 +31,7 @@ def plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
-        _record_kinds,
+        record_kinds,
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
@@ -61,10 +60,6 @@ def plan(task: Task) -> Result:
     if params["plan_out"] or params["plan"]:
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
-
-
-def _record_kinds() -> RecordKinds:
-    return RECORD_KINDS
 
 
 def _completed(hops: Sequence[Mapping[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -11,10 +11,10 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 
@@ -75,7 +75,7 @@ def write_plan(
     kept: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "createdAt": timestamp(),
         "asked": dict(asked),
         "names": dict(names or {}),
         "summary": list(result["summary"]),

@@ -35,6 +35,7 @@ from ..errors import (
 from ..fields.json_patch import merge_patch_between
 from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, built_in_kinds, is_of_kind
 from ..object_selectors import field_matcher, label_matcher
+from ..timestamp import timestamp
 from .error_responses import (
     already_exists,
     copy_in_version,
@@ -45,7 +46,7 @@ from .error_responses import (
 )
 from .overlay import Overlay, OverlayChange
 from .server_rules import depends_on
-from .writes import Write, timestamp
+from .writes import Write
 
 Answer = TypeVar("Answer")
 

@@ -13,6 +13,7 @@ from typing import Any
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
 from ..._migrations import engine
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
@@ -31,7 +32,7 @@ from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import records_rights, undo_rights
 from ..._runs.records.record_schema import API_VERSION
-from ..._runs.records.record_writer import current_user, timestamp
+from ..._runs.records.record_writer import current_user
 from ..._runs.records.runs import new_run_name, read_run, read_runs
 from ..._runs.records.undone_migrations import (
     UndoneMigration,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..._carrier.task import Result, Task
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
+from ..._cluster.timestamp import timestamp
 from ..._components.component_crds import narrow_component
 from ..._components.component_run import (
     ComponentContext,
@@ -37,7 +38,6 @@ from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
 from ..._runs.records.record_schema import API_VERSION
-from ..._runs.records.record_writer import timestamp
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.reminder import Reminder
 from ..._threads import call_in_threads, map_in_threads

@@ -16,10 +16,11 @@ from ..._carrier.task import Task
 from ..._cluster.boot_clock import boot_clock, boot_clock_id
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import ClusterError
+from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
 from ..._objects.access.rights import Right
 from ..._threads import map_in_threads
-from ..records.record_writer import current_user, patch_record, timestamp
+from ..records.record_writer import current_user, patch_record
 from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason

@@ -10,7 +10,6 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
@@ -19,12 +18,7 @@ from .record_schema import API_VERSION
 
 SECONDS_TO_KNOW = 30.0
 """How long an API server may take to go by a definition that was just brought up to date."""
-RETRY_SECONDS = 0.1
-
-
-def timestamp(when: datetime | None = None) -> str:
-    """A moment as Kubernetes writes it (RFC 3339, UTC, seconds)."""
-    return (when or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+REWRITE_SECONDS = 0.1
 
 
 def apply_record(cluster: Cluster, definition: Object, record: Object, *, force: bool = False) -> Object:
@@ -86,7 +80,7 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
         if not brought:
             cluster.apply(definition, force=True)
             brought = True
-        time.sleep(RETRY_SECONDS)
+        time.sleep(REWRITE_SECONDS)
 
 
 def current_user() -> str:
