@@ -15,11 +15,8 @@ from .._deploy.plan.binding import plan_inputs
 from .._deploy.plan.planner import create_plan
 from .._deploy.plan.release_plan import PlanRequest
 from .._deploy.plan.summary import blocked_message, summary_of
-
-if TYPE_CHECKING:
-    pass
-
 from .option_values import migration_options, policy_of
+from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 
 
@@ -31,7 +28,7 @@ def plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
-        record_kinds,
+        RECORD_KINDS,
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ class PlanRequest:
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
         migration_roles: the same, for where a migration of the component is needed.
-        record_kinds: answers with the kinds of record that a run keeps; asked only where one is needed.
+        record_kinds: the kinds of record that a run keeps.
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether a deployment that was begun may be given up for another release.
         hops: whether the way may lead over other releases at hand.
@@ -39,7 +39,7 @@ class PlanRequest:
     policy: Policy
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str]
-    record_kinds: Callable[[], RecordKinds]
+    record_kinds: RecordKinds
     alone: tuple[str, ...] = ()
     abandon: bool = False
     hops: bool = False

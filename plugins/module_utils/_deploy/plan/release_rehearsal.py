@@ -242,7 +242,7 @@ class ReleaseRehearsal:
                 self._request.policy.takeover,
             ),
             self._observed,
-            self._request.RECORD_KINDS,
+            self._request.record_kinds,
             self._blockers,
         )
         self._blockers = list(found.blockers)
