@@ -8,17 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-
+from .._cluster.cluster import Ref
+from .._objects.apply.change import ObjectChange
 from .selection import ALL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-        InventoryEntry,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+    from .._objects.inventory.inventory_entry import InventoryEntry
+    from .._objects.ownership.findings import Finding
+    from .component_inventory import DeployedAs
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ class ComponentPlan:
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
     observed_entries: tuple[InventoryEntry, ...] = ()
-    listed: ComponentEntry | None = None
+    listed: DeployedAs | None = None
 
     @property
     def label(self) -> str:
@@ -138,7 +135,6 @@ class ComponentPlan:
             "namespace": self.namespace,
             "component_version": self.component_version,
             "action": self.action,
-            "selection": self.selection,
             "objects": self.objects,
             "changes": [change.as_result() for change in self.changes],
             "dropped": [str(ref) for ref in self.dropped],

@@ -8,39 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import silent_webhook
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    ApplyResult,
-    Refusal,
-    WaitCallbacks,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    entries_of,
-    remembered_by,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    ForeignFields,
-    InventoryEntry,
-    current_entry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
-    new_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import unexplained
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
-from .component_inventory import with_list_entry
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.dry_run.dry_run_cluster import DryRunCluster
+from .._cluster.errors import silent_webhook
+from .._objects.apply.apply_object import KnownObjects
+from .._objects.apply.apply_set import ApplyResult, Refusal, WaitCallbacks, apply_objects
+from .._objects.apply.change import ObjectChange
+from .._objects.apply.refusals import is_immutable
+from .._objects.inventory.inventory import Inventory, entries_of, remembered_by
+from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.autoscaling import Target
+from .._objects.ownership.findings import unexplained
+from .._objects.ownership.policy import Policy
+from ..migration import Phase
+from .component_inventory import listed_as, with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .desired_component import DesiredComponent
 from .migrations.rehearsal import MigrationRehearsal
@@ -182,7 +164,9 @@ class ComponentRehearsal:
             component_version=component.entry.version or "",
             findings=tuple(findings),
             observed_entries=self._observed_entries(inventory, applied) if action == "unchanged" else (),
-            listed=component.entry if action == "unchanged" and _is_outdated(inventory, component) else None,
+            listed=listed_as(component.entry)
+            if action == "unchanged" and _is_outdated(inventory, component)
+            else None,
         )
         wide = tuple(obj for obj in start.objects if ref_of(obj) in applied.wide)
         return RehearsedComponent(plan, migrated.blockers, wide)
@@ -225,4 +209,7 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
 
 def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:
     """Whether the component list says something else of a component than when it was deployed."""
-    return inventory is not None and with_list_entry(inventory, component.entry) != inventory
+    if inventory is None:
+        return False
+    entry = component.entry
+    return with_list_entry(inventory, entry.namespace, listed_as(entry)) != inventory

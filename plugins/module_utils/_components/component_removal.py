@@ -9,29 +9,19 @@ What is to go is the caller's word: a deletion, a pruning, a rehearsal of either
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    ROUNDS,
-    Removal,
-    RemovalInRounds,
-    Terms,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import removal_reporter
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    delete_inventory,
-    rewrite_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from .._cluster.cluster import Cluster, Ref
+from .._errors import LifecycleError
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.prune.removal import ROUNDS, RemovalInRounds, Terms
+from .._progress import Progress
+from .._runs.outcomes import removal_reporter
+from .._runs.records.inventories import delete_inventory, rewrite_inventory
+from .._threads import map_in_threads
 
 
 class ComponentRemoval(RemovalInRounds):
@@ -41,7 +31,7 @@ class ComponentRemoval(RemovalInRounds):
         entries: what the component gives up.
         is_protected: whether one of them stays nevertheless.
         whole: whether the component goes, too: what others own is then no longer its concern.
-        others: what other components own.
+        others: what other owners have.
 
     Attributes:
         protected: what stays of the entries.
@@ -51,13 +41,12 @@ class ComponentRemoval(RemovalInRounds):
 
     def __init__(
         self,
-        entries: Iterable[InventoryEntry],
+        entries: Sequence[InventoryEntry],
         *,
         is_protected: Callable[[Ref], bool] = lambda _ref: False,
         whole: bool = False,
         others: Sequence[InventoryEntry] = (),
     ) -> None:
-        entries = list(entries)
         self.protected = [entry for entry in entries if is_protected(entry.ref)]
         super().__init__(entry for entry in entries if not is_protected(entry.ref))
         self.whole = whole
@@ -91,16 +80,14 @@ class ComponentRemoval(RemovalInRounds):
         """Record in the inventory what remains; a component that goes as a whole needs none in the end."""
         after = self.remaining(before)
         is_needless = self.whole and not after.entries
-        if after == before and not is_needless:
-            return
-        self.has_forgotten = True
+        self.has_forgotten = is_needless or after != before
         try:
             if is_needless:
                 delete_inventory(cluster, before)
-            else:
+            elif self.has_forgotten:
                 rewrite_inventory(cluster, after)
         except LifecycleError as error:
-            self.removal = self.removal.and_then(Removal(errors=[str(error)]))
+            self.removal.errors.append(str(error))
 
 
 def remove_components(
@@ -129,7 +116,7 @@ def remove_components(
         progress: where to report.
         state: how that is called there, e.g. ``deleting``.
         refusal_of: why a component must not go, or empty; asked when its turn comes.
-        after_round: called after each round of a component until it is over, on the thread that works on it.
+        after_round: called with a component after each of its rounds, on the thread that works on it.
 
     Returns:
         Whether the record of any inventory was changed or deleted.

@@ -8,79 +8,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Pages,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    Kind,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    AppliedObject,
-    KnownObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    CRD,
-    ApplyResult,
-    WaitCallbacks,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
-    CURRENT,
-    Health,
-    is_always_current,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import FAILED as BROKEN
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    WaitResult,
-    wait_until_established,
-    wait_until_gone,
-    wait_until_healthy,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.finished_job_entries import (
-    with_finished,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    refreshed_inventory,
-    remembered_by,
-    with_recreated,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_creators import (
-    with_namespace_creators,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
-    new_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
-from .component_inventory import completed_inventory, intended_inventory
+from .._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
+from .._cluster.errors import ClusterError
+from .._cluster.kinds import NAMESPACE_KIND, Kind, is_of_kind
+from .._errors import MOST_REASONS, LifecycleError
+from .._objects.apply.apply_object import AppliedObject, KnownObjects
+from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
+from .._objects.apply.last_check import late_refusals
+from .._objects.health.diagnosis import diagnose
+from .._objects.health.status import CURRENT, Health, is_always_current
+from .._objects.health.status import FAILED as BROKEN
+from .._objects.health.wait import WaitResult, wait_until_established, wait_until_gone, wait_until_healthy
+from .._objects.health.watcher import Watcher
+from .._objects.inventory.finished_job_entries import with_finished
+from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
+from .._objects.inventory.inventory_entry import entry_of
+from .._objects.inventory.live_objects import read_live
+from .._objects.inventory.namespace_creators import with_namespace_creators
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.autoscaling import Target
+from .._objects.ownership.policy import Policy
+from .._progress import Progress
+from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
+from .._runs.records.inventories import write_inventory
+from ..migration import Phase
+from .component_inventory import completed_inventory, intended_inventory, listed_as
 from .desired_component import DesiredComponent
 from .selection import ALL, MOVED, selected_objects
 
@@ -95,6 +50,46 @@ class PhaseMigrations(Protocol):
 
 
 @dataclass(frozen=True)
+class KnownState:
+    """What the cluster remembers as a task begins.
+
+    Attributes:
+        inventories: of all that was deployed before, by owner.
+        autoscaled: what autoscalers of the cluster and of what is deployed target.
+        is_recorded: whether the cluster keeps our records, so that inventories can be written.
+    """
+
+    inventories: Mapping[str, Inventory]
+    autoscaled: frozenset[Target] = frozenset()
+    is_recorded: bool = True
+
+
+@dataclass(frozen=True)
+class RunAdditions:
+    """What came to the cluster with this run, so that no plan could ask the server about it.
+
+    Attributes:
+        kinds: by apiVersion and kind.
+        namespaces: names of namespaces, some of which may have been there before.
+    """
+
+    kinds: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
+    namespaces: frozenset[str] = frozenset()
+
+
+class ContentSource(NamedTuple):
+    """Where the content of components comes from.
+
+    Attributes:
+        version: of the release, or of the module.
+        fingerprint: of all of it, as it is rendered.
+    """
+
+    version: str
+    fingerprint: str
+
+
+@dataclass(frozen=True)
 class ComponentContext:
     """What working on components takes.
 
@@ -106,15 +101,11 @@ class ComponentContext:
         remind: takes what of a component is to be said again from now on; nothing where that is empty.
         cancelled: whether a person has asked to stop.
         out_of_grace: whether what was in flight then has had its time.
-        timeout: seconds a component may take to become healthy, where its entry says nothing else.
-        version: of the release.
-        fingerprint: of the release as it is rendered.
-        inventories: of what was deployed before, by component.
+        timeout: seconds a component may take to become healthy, where it has no timeout of its own.
         watcher: shared by all components that are waited for.
-        recorded: whether the cluster keeps our records, so that inventories can be written.
-        autoscaled: what autoscalers of the release and of the cluster target.
-        defined: the kinds that came with this run, so that no plan could ask the server about them.
-        namespaces: those of the release, which may have come with this run as well.
+        known: what the cluster remembers.
+        source: where the content comes from.
+        additions: what came with this run.
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
             it does not name a component.
     """
@@ -127,14 +118,10 @@ class ComponentContext:
     cancelled: Callable[[], bool]
     out_of_grace: Callable[[], bool]
     timeout: float
-    version: str
-    fingerprint: str
-    inventories: Mapping[str, Inventory]
     watcher: Watcher
-    recorded: bool = True
-    autoscaled: frozenset[Target] = frozenset()
-    defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
-    namespaces: frozenset[str] = frozenset()
+    known: KnownState
+    source: ContentSource
+    additions: RunAdditions = RunAdditions()
     selection: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -156,7 +143,7 @@ class ComponentWork:
         self._migrations: list[Mapping[str, Any]] = []
         self._warnings: list[str] = list(component.warnings)
         self._applied = ApplyResult((), ())
-        self._known = remembered_by(component.name, place.inventories)
+        self._known = remembered_by(component.name, place.known.inventories)
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
@@ -231,7 +218,7 @@ class ComponentWork:
 
     def _apply(self) -> None:
         place, component = self._place, self._component
-        before = place.inventories.get(component.name)
+        before = place.known.inventories.get(component.name)
         selection = place.selection.get(component.name, ALL)
         stays = before is not None and selection == MOVED
         # Once a migration has written, all objects are compared, as in the plan.
@@ -245,10 +232,14 @@ class ComponentWork:
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
         intent = intended_inventory(
-            before, component.entry, self._objects if stays else component.objects, whole=not stays
+            before or Inventory(component.name),
+            component.entry.namespace,
+            listed_as(component.entry),
+            self._objects if stays else component.objects,
+            whole=not stays,
         )
-        if place.recorded:
-            intent = with_namespace_creators(place.cluster, intent, place.inventories.values())
+        if place.known.is_recorded:
+            intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
             write_inventory(place.cluster, intent)
         self._inventory = intent
         waits = WaitCallbacks(until_gone=self._until_gone, until_served=self._until_served)
@@ -257,7 +248,7 @@ class ComponentWork:
             self._objects,
             place.policy,
             waits,
-            known=KnownObjects(self._known, place.autoscaled, by_uid=True),
+            known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
             answered=self._answered.append,
         )
@@ -291,13 +282,10 @@ class ComponentWork:
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
         places = self._new_places()
-        if not (self._place.defined or places):
+        if not (self._place.additions.kinds or places):
             return
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
-            late_refusals,
-        )
 
-        refusals = late_refusals(self._place.cluster, self._objects, self._place.defined, places)
+        refusals = late_refusals(self._place.cluster, self._objects, self._place.additions.kinds, places)
         if refusals:
             told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
@@ -311,7 +299,7 @@ class ComponentWork:
         known = {ref.namespace for ref in self._known} | {
             ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
         }
-        return (self._place.namespaces & {ref.namespace for ref in refs}) - known
+        return (self._place.additions.namespaces & {ref.namespace for ref in refs}) - known
 
     def _until_gone(self, deleted: Object) -> None:
         place, ref = self._place, ref_of(deleted)
@@ -389,7 +377,7 @@ class ComponentWork:
     def _keep(self, inventory: Inventory) -> None:
         """Write the inventory of a component that is not complete, where it has become another one."""
         before, self._inventory = self._inventory, inventory
-        if self._place.recorded and inventory != before:
+        if self._place.known.is_recorded and inventory != before:
             # Why it failed is told by what failed; and what succeeds is noted once more.
             with suppress(ClusterError):
                 write_inventory(self._place.cluster, inventory)
@@ -399,18 +387,21 @@ class ComponentWork:
 
         What was not waited for is noted as the server answered when it was applied.
         """
-        if not self._place.recorded or self._inventory is None:
+        if not self._place.known.is_recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
+        deployed = replace(
+            listed_as(self._component.entry),
+            version=self._place.source.version,
+            release=self._place.source.fingerprint,
+            source=self._component.source,
+        )
         inventory = completed_inventory(
             self._inventory,
             live,
-            version=self._place.version,
             # It is not complete before its definitions are as the release has them: see narrowing.py.
             digest="" if self._applied.wide else self._component.digest,
-            component_version=self._component.entry.version or "",
-            release=self._place.fingerprint,
-            source=self._component.source,
+            deployed=deployed,
             held=self._applied.foreign_fields,
         )
         inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)

@@ -14,13 +14,13 @@ from math import inf
 from pathlib import PurePath
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
-
+from .._cluster.cluster import Cluster, manager_of
+from .._cluster.meter import Meter, MeteredCluster
+from .._cluster.redaction import Redactor
+from .._errors import LifecycleError
+from ..migration import Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
+from .journal.journaling_cluster import JournalingCluster, Writer
 from .loader import true_path
 from .predicted_verdicts import already_done_warning, deviation
 from .results import (
@@ -290,7 +290,6 @@ class Attempt:
             cluster = cluster.with_write_terms(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from .journal.journaling_cluster import JournalingCluster, Writer
 
         migration = self._class
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from .._carrier.task import Task
+from .._errors import LifecycleError
 from .recorder import seconds_since_start
 from .records.record_writer import timestamp
 from .records.runs import RUNNING, read_run, update_run_status

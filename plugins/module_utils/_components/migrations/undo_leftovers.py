@@ -6,19 +6,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster, Ref
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._migrations.journal.undo import undo_writes
+from ..._migrations.journal.undo_report import (
     DELETED,
     FAILED,
     IRREVERSIBLE,
@@ -27,15 +23,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     RESTORED,
     UndoneObject,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import outcomes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    read_journal,
-    with_secrets,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import undo_rights
-
+from ..._objects.access.rights import Right
+from ..._runs import outcomes
+from ..._runs.outcomes import ComponentOutcome
+from ..._runs.records.journal_records import read_journal, with_secrets
+from ..._runs.records.record_rights import undo_rights
 from .undo_retention import retention_rights
 from .undo_run import AskMigrations, UndoRun
 
@@ -83,7 +75,7 @@ class PastMigrations:
         return rights | retention_rights(self._cluster, self._entries)
 
     def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:
-        """Undo it, as long as all components are there; what only can be told where nothing can be undone.
+        """Undo it, as long as all components are there; only describe it where nothing of it can be undone.
 
         Args:
             begin: called before the first write.
@@ -129,7 +121,13 @@ class PastMigrations:
 
     @cached_property
     def _entries(self) -> Sequence[JournalEntry]:
-        return _outside_of_components(self._journal, self._named, self._components)
+        return [
+            one
+            for one in self._journal
+            if not one.undone_at
+            and one.ref not in self._named
+            and (self._components is None or one.migration.partition("/")[0] in self._components)
+        ]
 
     def _leftovers(self) -> list[UndoneObject]:
         """What is still as migrations have left it, found out by rehearsing to undo it."""
@@ -138,25 +136,6 @@ class PastMigrations:
         entries = with_secrets(self._cluster, self._entries)
         report = undo_writes(DryRunCluster(self._cluster), entries, sleep=lambda _seconds: None)
         return [one for one in report.objects if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
-
-
-def _outside_of_components(
-    entries: Iterable[JournalEntry], named: Collection[Ref], components: Collection[str] | None
-) -> list[JournalEntry]:
-    """What was written and not undone, to objects that go with no component: pure.
-
-    Args:
-        entries: of the journal.
-        named: the objects that components consist of.
-        components: whose migrations are meant; None for all.
-    """
-    return [
-        one
-        for one in entries
-        if not one.undone_at
-        and one.ref not in named
-        and (components is None or one.migration.partition("/")[0] in components)
-    ]
 
 
 def _describe_leftover(one: UndoneObject) -> str:

@@ -7,17 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
+from ..._cluster.cluster import Cluster, Object
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._objects.access.rights import Right
+from ..._objects.inventory.inventory_entry import entry_of
+from ..._objects.prune.contained_objects import ContainedObjects
 
 
 def contents_describer(cluster: Cluster) -> Callable[[Object], str]:
@@ -26,7 +20,7 @@ def contents_describer(cluster: Cluster) -> Callable[[Object], str]:
     Args:
         cluster: live or an overlay.
     """
-    inhabitants = _inhabitants(cluster)
+    inhabitants = ContainedObjects(cluster)
     return lambda live: inhabitants.describe_contents(entry_of(live))
 
 
@@ -37,12 +31,5 @@ def retention_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[R
         ClusterError: the server does not answer.
     """
     made = {entry.ref for entry in entries if entry.before is None}
-    inhabitants = _inhabitants(cluster)
+    inhabitants = ContainedObjects(cluster)
     return {right for ref in made for right in inhabitants.looking_rights(ref)}
-
-
-def _inhabitants(cluster: Cluster) -> ContainedObjects:
-    def forced(_ref: Ref) -> bool:
-        return False
-
-    return ContainedObjects(cluster, forced)

@@ -11,77 +11,41 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
-    MIGRATIONS,
-    PastMigrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    Terms,
-    remove_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    RemovalDecision,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import delete_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import (
-    lease_deletion_rights,
-    lease_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    removal_outcome,
-    removal_reporter,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    records_deletion_rights,
-    records_rights,
-    undo_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.kinds import CRD_KIND
+from ..._components.component_inventory import deployed_as
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
+from ..._errors import LifecycleError
+from ..._objects.access.review import demand
+from ..._objects.access.rights import Right, write_rights
+from ..._objects.apply.apply_rights import delete_rights
+from ..._objects.apply.diff import diff_of
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.inventory import COMPONENT
+from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms, remove_objects
+from ..._objects.prune.removal_decision import RemovalDecision
+from ..._progress import Progress
+from ..._runs.cancellation import Grace
+from ..._runs.durations import render_durations
+from ..._runs.lease.acquisition import delete_lease
+from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome, removal_reporter
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.installation import Installation, read_installation, write_installation
+from ..._runs.records.inventories import read_inventories, read_owned
+from ..._runs.records.journal_records import read_journal
+from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.reminder import Reminder
+from ..._threads import map_in_threads
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
 from .deletion_order import deletion_waves, objects_by_component
@@ -184,7 +148,7 @@ class _Deletion:
         self._cluster = cluster
         self._progress = progress
         self._everything = EVERYTHING in options.names
-        self._inventories = read_inventories(cluster)
+        self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
         if self.held and not task.check_mode:
@@ -200,7 +164,7 @@ class _Deletion:
         self.run = DeletionRun(
             replace(task, progress=progress), run, self._installation, names, order, options.deadline
         )
-        self._objects = objects_by_component(self._waves, self._inventories)
+        self._objects = objects_by_component(self._waves, self._inventories, self._others)
         self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
         self._terms = Terms(
             cluster,
@@ -281,11 +245,9 @@ class _Deletion:
 
     def _delete_resources(self) -> None:
         """Other people's resources of our kinds: while what takes their finalizers off still runs."""
-        definitions = [e for entries in self._objects.values() for e in entries if e.ref[:2] == CRD_KIND]
-        ours = {entry.ref for entries in self._objects.values() for entry in entries}
-        found: list[Object] = [
-            obj for some in map_in_threads(self._inhabitants.resources, definitions) for obj in some
-        ]
+        ours = {entry.ref: entry for entry in chain.from_iterable(self._objects.values())}
+        definitions = [entry for ref, entry in ours.items() if ref[:2] == CRD_KIND]
+        found = chain.from_iterable(map_in_threads(self._inhabitants.resources, definitions))
         foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
         if foreign:
             self._delete({RESOURCES: foreign})
@@ -294,16 +256,7 @@ class _Deletion:
         """Delete the objects of some components side by side, and keep what came of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
-            name: ComponentRemoval(
-                entries,
-                whole=True,
-                others=[
-                    entry
-                    for other, one in self._inventories.items()
-                    if other != name
-                    for entry in one.entries
-                ],
-            )
+            name: ComponentRemoval(entries, whole=True, others=self._entries_of_others(name))
             for name, entries in objects.items()
         }
 
@@ -334,6 +287,11 @@ class _Deletion:
         self._outcomes |= outcomes
         return list(outcomes.values())
 
+    def _entries_of_others(self, name: str) -> list[InventoryEntry]:
+        owners = (*self._inventories.values(), *self._others)
+        others = [one for one in owners if (one.owner, one.owner_kind) != (name, COMPONENT)]
+        return [entry for inventory in others for entry in inventory.entries]
+
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
             return f"the deletion was cancelled by {self.run.cancellation.reason()}"
@@ -344,8 +302,9 @@ class _Deletion:
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
                 continue
-            needs = self._inventories[other].needs if other in self._inventories else (name,)
-            if name in needs or (inventory and inventory.prerequisite):
+            known = self._inventories.get(other)
+            needs = deployed_as(known).needs if known else (name,)
+            if name in needs or (inventory and deployed_as(inventory).prerequisite):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
@@ -358,7 +317,8 @@ class _Deletion:
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""
-        if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
+        warned = any(outcome.warnings for outcome in self._outcomes.values())
+        if self._others or (warned and self._is_anything_left()):
             self._note_that_nothing_is_deployed()
             return
         # Before it goes as well: until then whoever looks sees how it ended.

@@ -5,38 +5,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+from ..._cluster.cluster import Object, Ref, ref_of
+from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
+from ..._components.component_inventory import deployed_as
+from ..._components.desired_component import (
     DesiredComponent,
     Scope,
     autoscaled_targets,
     complete_manifests,
     with_own_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    Target,
-    is_autoscaler,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    FOUNDATION,
-    ComponentEntry,
-    Release,
-)
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.autoscaling import Target, is_autoscaler
+from ..._release.lazy_objects import LazyObjects
+from ..._release.manifests import objects_digest
+from ..._release.model import FOUNDATION, ComponentEntry, Release
 
 
 @dataclass(frozen=True)
@@ -158,7 +146,7 @@ class _Completion:
             LazyObjects(lambda: self._objects_of_kept(entry)),
             inventory.digest,
             inventory.refs,
-            source=inventory.source,
+            source=deployed_as(inventory).source,
             is_unchanged=True,
         )
 
@@ -187,8 +175,6 @@ def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozense
 
 def foundation_source(release: Release) -> str:
     """sha256 over all that the foundation is made of, or empty where that can't be told."""
-    import hashlib
-
     makers = [content for content in release.content.values() if content.has_namespaces]
     sources = [release.crds.source_hash, *(content.source_hash for content in makers)]
     if not all(sources):

@@ -9,28 +9,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationOptions,
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster, Object
+from ..._components.migrations.migration_runner import MigrationOptions, MigrationRunner
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.live_objects import scope_of
+from ..._release.lazy_objects import LazyObjects
+from ..._release.model import FOUNDATION
+from ..._runs.records.installation import Installation, read_installation
+from ..._runs.records.inventories import read_inventories
+from ...migration import Component
+from .desired_release import desired_release
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-        DesiredComponent,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+    from ..._components.desired_component import DesiredComponent
+    from ..._release.model import Release
 
 
 def with_release(
@@ -66,14 +59,14 @@ def with_installation(
         content: reads a component's manifests; called only for those that a migration looks into.
     """
     known = {
-        inventory.component: Component(
-            inventory.component,
+        inventory.owner: Component(
+            inventory.owner,
             inventory.namespace,
-            LazyObjects(partial(content, inventory.component)),
+            LazyObjects(partial(content, inventory.owner)),
             inventory.refs,
         )
         for inventory in inventories
-        if inventory.component in installation.components and inventory.component != FOUNDATION
+        if inventory.owner in installation.components and inventory.owner != FOUNDATION
     }
     return runner.with_components(known, installation.version, installation.profile)
 
@@ -84,9 +77,6 @@ def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) 
     Raises:
         LifecycleError: something is wrong with a migration that was found, or with the release.
     """
-    # Only here, as all of it would be compiled at each plan that finds nothing to do.
-    from .desired_release import desired_release
-
     runner = MigrationRunner.load(task, options)
     release = task.materials.release()
     return with_release(runner, desired_release(release, scope_of(cluster)).components, release)

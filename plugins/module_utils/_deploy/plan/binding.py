@@ -13,30 +13,18 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of
-
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster
+from ..._components.component_plan import MigrationPlan
+from ..._errors import LifecycleError
+from ..._objects.apply.change import ObjectChange
+from ..._objects.apply.diff import changed_values
+from ..._runs.records.installation import identity_of
 from .release_plan import Plan
 
 Path = tuple[str, ...]
 
-_PASSING = (
-    "changes",
-    "drift",
-    "warnings",
-    "writes",
-    "seconds",
-    "slow",
-    "requests",
-    "name",
-    "id",
-    "selection",
-)
+_PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
 """What a plan says of components and migrations that differs from one time to the next, or is told apart."""
 _LASTING = ("cluster", "options", "migration code")
 """What every hop of a plan is bound to as the first one is, beside its release."""

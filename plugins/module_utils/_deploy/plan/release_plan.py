@@ -9,18 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
+from ..._components.observations import observation
+from ..._objects.apply.change import ObjectChange
+from ..._objects.apply.diff import diff_of
+from ...migration import GLOBAL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-
+    from ..._objects.ownership.policy import Policy
+    from ..._runs.records.definitions import RecordKinds
     from ..desired.waves import Stage
 
 
@@ -153,6 +150,7 @@ class Plan:
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),
+            "selection": {one.name: one.selection for one in self.components if one.takes_part},
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
         }
@@ -162,9 +160,6 @@ class Plan:
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
-            observation,
-        )
 
         return {one.name: observation(one) for one in found}
 
@@ -173,8 +168,6 @@ class Plan:
 
         It is in the order of the run, so that what is written several times goes from state to state.
         """
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-
         diffs: list[dict[str, str]] = []
         for change in self._changes_in_turn():
             diff = diff_of(change.before, change.after, status=change.status)

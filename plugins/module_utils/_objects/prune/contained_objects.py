@@ -7,21 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD_KIND,
-    NAMESPACE_KIND,
-    built_in_kinds,
-    kinds_of_crd,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import Forbidden
+from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds, kinds_of_crd
+from ..._threads import map_in_threads
 from ..access.rights import Right, list_right
 from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry
@@ -49,10 +38,10 @@ class ContainedObjects:
 
     Args:
         cluster: live or an overlay.
-        forced: of a definition or a namespace, whether it goes whatever lives.
+        forced: of a definition or a namespace, whether it goes whatever lives; none does by default.
     """
 
-    def __init__(self, cluster: Cluster, forced: Callable[[Ref], bool]) -> None:
+    def __init__(self, cluster: Cluster, forced: Callable[[Ref], bool] = lambda _ref: False) -> None:
         self._cluster = cluster
         self._forced = forced
 
@@ -83,13 +72,12 @@ class ContainedObjects:
             ClusterError: the server does not answer.
         """
         ref, forced = entry.ref, self._forced(entry.ref)
-        if ref[:2] == CRD_KIND:
-            plural, _dot, group = ref.name.partition(".")
-            forcing = {Right(verb, group, plural) for verb in ("get", "delete")} if forced else set()
-            return self.looking_rights(ref) | forcing
-        if ref[:2] != NAMESPACE_KIND or forced or not self._is_created_by_us(entry):
+        if ref[:2] == NAMESPACE_KIND and (forced or not self._is_created_by_us(entry)):
             return set()
-        return self.looking_rights(ref)
+        found = self.looking_rights(ref)
+        if forced and ref[:2] == CRD_KIND:
+            return found | {right._replace(verb=verb) for right in found for verb in ("get", "delete")}
+        return found
 
     def looking_rights(self, ref: Ref) -> set[Right]:
         """What :meth:`describe_contents` takes for an object.

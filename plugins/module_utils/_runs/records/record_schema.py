@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object
+from ..._cluster.cluster import GROUP, Object
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
@@ -63,7 +63,7 @@ def object_schema(**properties: Any) -> dict[str, Any]:
 
 
 API_VERSION = f"{GROUP}/v1alpha1"
-COMPONENT_LABEL = f"{GROUP}/component"
+OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: whose they are."""
 DEPLOY, DELETE = "deploy", "delete"
 """What a run does."""

@@ -13,15 +13,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Untypeable,
-)
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import ClusterError, Untypeable
 from .record_schema import API_VERSION
 
 SECONDS_TO_KNOW = 30.0

@@ -1,0 +1,316 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever is refused, held or cancelled: what went is forgotten, what did not go is remembered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
+    ComponentRemoval,
+    remove_components,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+    RETAINED,
+    RemovalDecision,
+    obsolete_entries,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    write_inventory,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.driver import config_map, deployment
+from tests.support.extent import examples
+
+WEBHOOKS = "admissionregistration.k8s.io/v1"
+OWNERS = ("a", "b", "stays")
+"""Of the last one nothing is ever removed."""
+GOES, REFUSED, HELD, SPARED, RECREATED, GONE = "goes", "refused", "held", "spared", "recreated", "gone"
+
+
+def placed(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": "default"}}
+
+
+OBJECTS: list[Object] = [
+    {
+        "apiVersion": WEBHOOKS,
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "hook"},
+        "webhooks": [],
+    },
+    placed(config_map("first")),
+    placed(config_map("second")),
+    placed(deployment("web")),
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "home"}},
+]
+"""Of all three rounds, and of several ranks in the middle one."""
+
+
+@dataclass
+class Scene:
+    """A cluster with the objects of some owners, and what is to happen to each."""
+
+    cluster: MemoryCluster
+    inventories: Mapping[str, Inventory]
+    fates: Mapping[Ref, str]
+    breaks: bool = False
+    after: list[str] = field(default_factory=list)
+
+    def remembered(self) -> dict[str, dict[Ref, InventoryEntry]]:
+        found = read_inventories(self.cluster)
+        return {name: {entry.ref: entry for entry in one.entries} for name, one in found.items()}
+
+    def live(self, entry: InventoryEntry) -> Object | None:
+        ref = entry.ref
+        return self.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
+
+    def is_ours(self, entry: InventoryEntry) -> bool:
+        found = self.live(entry)
+        return found is not None and found["metadata"]["uid"] == entry.uid
+
+    def terms(self, most: int) -> Terms:
+        """Terms under which objects meet their fates, and the run is cancelled after so many deletions."""
+
+        def retain(entry: InventoryEntry, _live: Object) -> RemovalDecision | None:
+            spared = self.fates[entry.ref] == SPARED
+            return RemovalDecision(RETAINED, f"{entry.ref}: it is spared") if spared else None
+
+        return Terms(self.cluster, retain=retain, cancelled=lambda: len(self.deletions()) >= most)
+
+    def deletions(self) -> list[Ref]:
+        return [one.ref for one in self.cluster.requests if one.verb == "delete" and one.ref.kind != RECORD]
+
+
+RECORD = "Inventory"
+
+
+def scene(owners: Mapping[str, Mapping[int, bool]], fates: Mapping[int, str] | None = None) -> Scene:
+    """Build a scene.
+
+    Args:
+        owners: which of the objects each owner names, and whether as dropped.
+        fates: of the objects by number; they go where it says nothing.
+    """
+    cluster = MemoryCluster(definition_of(RECORD))
+    told = {ref_of(obj): (fates or {}).get(number, GOES) for number, obj in enumerate(OBJECTS)}
+    known = [entry_of(cluster.apply(_held(obj) if told[ref_of(obj)] == HELD else obj)) for obj in OBJECTS]
+    for obj in OBJECTS:
+        ref, meta = ref_of(obj), obj["metadata"]
+        if told[ref] in (RECREATED, GONE):
+            cluster.delete(obj["apiVersion"], ref.kind, ref.name, meta.get("namespace"))
+        if told[ref] == RECREATED:
+            cluster.with_field_manager("somebody").create(obj)
+    for name, numbers in owners.items():
+        entries = tuple(known[number]._replace(dropped=dropped) for number, dropped in numbers.items())
+        write_inventory(cluster, Inventory(name, digest="complete", entries=entries))
+    found = Scene(cluster, read_inventories(cluster), told)
+
+    def is_refused(request: Request) -> bool:
+        return request.verb == "delete" and told.get(request.ref) == REFUSED
+
+    cluster.fail_when(is_refused, ApiError("delete", status=500, api_message="the disk is full"))
+    cluster.requests.clear()
+    return found
+
+
+def _held(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "finalizers": ["example.com/guard"]}}
+
+
+def entries_of_others(inventories: Mapping[str, Inventory], name: str) -> list[InventoryEntry]:
+    return [entry for other, one in inventories.items() if other != name for entry in one.entries]
+
+
+def deletion(inventories: Mapping[str, Inventory], protected: frozenset[Ref]) -> dict[str, ComponentRemoval]:
+    """Both owners go: what one that stays has is left to it, and what both name goes with one of them."""
+    staying = inventories["stays"].refs
+    taken: dict[Ref, str] = {}
+    for name in OWNERS[:2]:
+        for entry in inventories[name].entries:
+            if entry.ref not in staying and (not entry.dropped or entry.ref not in taken):
+                taken[entry.ref] = name
+    return {
+        name: ComponentRemoval(
+            [entry for entry in inventories[name].entries if taken.get(entry.ref) == name],
+            is_protected=protected.__contains__,
+            whole=True,
+            others=entries_of_others(inventories, name),
+        )
+        for name in OWNERS[:2]
+    }
+
+
+def pruning(
+    inventories: Mapping[str, Inventory], protected: frozenset[Ref], wanted: frozenset[Ref], whole: str
+) -> dict[str, ComponentRemoval]:
+    """Both give up what nobody wants, and those that are named go as a whole."""
+    obsolete = obsolete_entries(inventories.values(), wanted, OWNERS[:2])
+    return {
+        name: ComponentRemoval(
+            obsolete.get(name, ()),
+            is_protected=protected.__contains__,
+            whole=name in whole,
+            others=[
+                entry
+                for other, one in inventories.items()
+                if name not in whole or other != name
+                for entry in one.entries
+                if not entry.dropped
+            ],
+        )
+        for name in OWNERS[:2]
+    }
+
+
+NUMBERS = st.integers(0, len(OBJECTS) - 1)
+NAMED = st.dictionaries(NUMBERS, st.booleans())
+FATES = st.dictionaries(
+    NUMBERS, st.sampled_from([GOES, REFUSED, HELD, SPARED, RECREATED, GONE]), max_size=len(OBJECTS)
+)
+REFS = st.frozensets(st.sampled_from([ref_of(obj) for obj in OBJECTS]))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    owners=st.fixed_dictionaries(dict.fromkeys(OWNERS, NAMED)),
+    fates=FATES,
+    protected=REFS,
+    wanted=st.none() | REFS,
+    whole=st.sampled_from(["", "a", "ab"]),
+    most=st.integers(0, 6),
+    unreadable=st.none() | st.sampled_from(["ConfigMap", "Deployment", "Namespace"]),
+    workers=st.integers(1, 3),
+)
+def test_what_went_is_forgotten_and_all_else_is_remembered(
+    owners: Mapping[str, Mapping[int, bool]],
+    fates: Mapping[int, str],
+    protected: frozenset[Ref],
+    wanted: frozenset[Ref] | None,
+    whole: str,
+    most: int,
+    unreadable: str | None,
+    workers: int,
+) -> None:
+    found = scene(owners, fates)
+    before, known = found.remembered(), found.inventories
+    removals = deletion(known, protected) if wanted is None else pruning(known, protected, wanted, whole)
+    given_up = {name: set(one._given_up) for name, one in removals.items()}
+    found.breaks = True
+    found.cluster.fail_when(
+        lambda one: found.breaks and one.verb in ("list", "get") and one.ref.kind == unreadable,
+        Unreachable("the connection broke"),
+    )
+    remove_components(removals, found.terms(most), inventories=known, timeout=0.0, workers=workers)
+    found.breaks = False
+
+    after = found.remembered()
+    for name, removal in removals.items():
+        done, remembered = removal.removal, after.get(name, {})
+        sorts = (done.deleted, done.gone, done.not_owned, done.retained, done.failed, done.untried)
+        tried = [entry.ref for sort in sorts for entry in sort]
+        assert removal.is_over
+        assert sorted(tried) == sorted(given_up[name] - protected)
+        assert given_up[name] & remembered.keys() == given_up[name] - done.refs_to_drop
+        if not removal.whole:
+            assert {ref for ref, one in before[name].items() if not one.dropped} - given_up[name] <= (
+                remembered.keys()
+            )
+        elif name in after:
+            assert remembered
+            assert read_inventories(found.cluster)[name].digest == ""
+    # Of what others own and of what is protected nothing was asked, and nobody has lost track of an object.
+    assert set(found.deletions()) <= {ref for refs in given_up.values() for ref in refs} - protected
+    assert after["stays"] == before["stays"]
+    assert read_inventories(found.cluster)["stays"].record_versions == known["stays"].record_versions
+    named = {entry for entries in before.values() for entry in entries.values() if found.is_ours(entry)}
+    assert {entry.ref for entry in named} <= {ref for entries in after.values() for ref in entries}
+
+
+def names(entries: list[InventoryEntry]) -> list[str]:
+    return [entry.ref.name for entry in entries]
+
+
+def test_a_component_that_is_refused_when_its_turn_comes_keeps_all() -> None:
+    found = scene({"a": {1: False}, "b": {2: False}, "stays": {}})
+    removals = deletion(found.inventories, frozenset())
+    turns: list[tuple[str, bool]] = []
+    has_forgotten = remove_components(
+        removals,
+        found.terms(9),
+        inventories=found.inventories,
+        refusal_of=lambda name: "a needs it" if name == "b" else "",
+        after_round=lambda name: turns.append((name, removals[name].is_over)),
+    )
+    assert (removals["b"].refusal, removals["b"].removal.deleted) == ("a needs it", [])
+    assert turns == [("a", False), ("b", True), ("a", True)]
+    assert names([*found.remembered()["b"].values()]) == ["second"]
+    assert "a" not in found.remembered()
+    assert has_forgotten
+
+
+def test_a_round_is_over_for_all_before_the_next_begins() -> None:
+    found = scene({"a": {0: False, 4: False}, "b": {1: False}, "stays": {}})
+    removals = deletion(found.inventories, frozenset())
+    remove_components(removals, found.terms(9), inventories=found.inventories, workers=2)
+    assert [ref.name for ref in found.deletions()] == ["hook", "first", "home"]
+
+
+def test_a_rehearsal_forgets_nothing_and_says_what_would_remain() -> None:
+    found = scene({"a": {0: False, 1: False}, "b": {}, "stays": {}}, {0: SPARED})
+    removals = deletion(found.inventories, frozenset())
+    assert not remove_components(removals, found.terms(9), inventories={})
+    assert found.remembered()["a"].keys() == found.inventories["a"].refs
+    remaining = removals["a"].remaining(found.inventories["a"])
+    assert (names([*remaining.entries]), remaining.digest) == (["hook"], "")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_record_that_somebody_else_has_written_meanwhile_fails_its_component(number: int) -> None:
+    found = scene({"a": {0: False, 1: False}, "b": {2: False}, "stays": {}}, {number: SPARED})
+    removals = deletion(found.inventories, frozenset())
+    write_inventory(found.cluster, Inventory("a", digest="theirs", entries=found.inventories["a"].entries))
+    remove_components(removals, found.terms(9), inventories=found.inventories)
+    assert len(removals["a"].removal.errors) == 1
+    assert read_inventories(found.cluster)["a"].digest == "theirs"
+    assert "b" not in found.remembered()
+
+
+def test_the_time_that_others_take_is_not_a_components_own() -> None:
+    found = scene({"a": {1: False, 4: False}, "b": {2: False}, "stays": {}})
+    removals = deletion(found.inventories, frozenset())
+    removals["b"].seconds = 100.0
+    deadlines: dict[str, float] = {}
+    original = ComponentRemoval.remove_next
+    lock = threading.Lock()
+
+    def note(removal: ComponentRemoval, terms: Terms) -> None:
+        name = next(name for name, one in removals.items() if one is removal)
+        with lock:
+            deadlines[name] = max(deadlines.get(name, 0.0), terms.deadline)
+        original(removal, terms)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ComponentRemoval, "remove_next", note)
+        remove_components(removals, found.terms(9), inventories=found.inventories, timeout=500.0)
+    assert deadlines["a"] - deadlines["b"] == pytest.approx(100.0, abs=5.0)
