@@ -104,13 +104,25 @@ class _Pruning:
     def __init__(self, task: Task, options: ComponentOptions) -> None:
         self._task = task
         self._options = options
-        self._inventories, self._others = read_owned(task.cluster)
+        self._inventories, others = read_owned(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
-        self._desired = desired_release(release, scope_of(task.cluster), kept).components
-        wanted = {ref for component in self._desired.values() for ref in component.refs}
-        self._obsolete = obsolete_entries(self._inventories.values(), wanted, options.names, self._others)
-        self._removals = {name: self._removal(name) for name in options.names if name in self._inventories}
+        desired = desired_release(release, scope_of(task.cluster), kept).components
+        wanted = {ref for component in desired.values() for ref in component.refs}
+        obsolete = obsolete_entries(self._inventories.values(), wanted, options.names, others)
+        orphans = {name for name in options.names if name not in desired}
+        # Not what orphans have: of two that go, each would leave it to the other one to remember.
+        staying = [*others, *(one for name, one in self._inventories.items() if name not in orphans)]
+        self._removals = {
+            name: ComponentRemoval(
+                obsolete.get(name, ()),
+                is_protected=lambda ref: is_protected(ref, options.policy.prune_allow),
+                whole=name in orphans,
+                others=[entry for one in staying for entry in one.entries if not entry.dropped],
+            )
+            for name in options.names
+            if name in self._inventories
+        }
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
@@ -130,16 +142,6 @@ class _Pruning:
             state="pruning",
         )
         return list(starmap(self._outcome, self._removals.items()))
-
-    def _removal(self, name: str) -> ComponentRemoval:
-        whole = name not in self._desired
-        others = [one for other, one in self._inventories.items() if not whole or other != name]
-        return ComponentRemoval(
-            self._obsolete.get(name, ()),
-            is_protected=lambda ref: is_protected(ref, self._options.policy.prune_allow),
-            whole=whole,
-            others=[entry for one in (*others, *self._others) for entry in one.entries if not entry.dropped],
-        )
 
     def _outcome(self, name: str, removal: ComponentRemoval) -> ComponentOutcome:
         outcome = removal_outcome(name, removal.removal, removal.seconds)
