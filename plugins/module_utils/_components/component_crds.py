@@ -77,7 +77,7 @@ def narrow_component(
         seconds=seconds,
         phases={NARROW: seconds},
         objects=len(component.objects),
-        component_version=component.entry.version or "",
+        component_version=component.listed.component_version,
     )
 
 

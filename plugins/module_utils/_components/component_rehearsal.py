@@ -22,7 +22,7 @@ from .._objects.ownership.autoscaling import Target
 from .._objects.ownership.findings import unexplained
 from .._objects.ownership.policy import Policy
 from ..migration import Phase
-from .component_inventory import listed_as, with_list_entry
+from .component_inventory import with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .desired_component import DesiredComponent
 from .migrations.rehearsal import MigrationRehearsal
@@ -153,7 +153,7 @@ class ComponentRehearsal:
                 findings += unexplained(change.ref, change.fields or ("",), findings)
         plan = ComponentPlan(
             name=component.name,
-            namespace=component.entry.namespace,
+            namespace=component.namespace,
             action=action,
             selection=start.selection,
             changes=changes,
@@ -161,12 +161,10 @@ class ComponentRehearsal:
             warnings=(*component.warnings, *applied.warnings),
             objects=len(component.refs),
             digest=component.digest if action in NEW_CONTENT else "",
-            component_version=component.entry.version or "",
+            component_version=component.listed.component_version,
             findings=tuple(findings),
             observed_entries=self._observed_entries(inventory, applied) if action == "unchanged" else (),
-            listed=listed_as(component.entry)
-            if action == "unchanged" and _is_outdated(inventory, component)
-            else None,
+            listed=component.listed if action == "unchanged" and _is_outdated(inventory, component) else None,
         )
         wide = tuple(obj for obj in start.objects if ref_of(obj) in applied.wide)
         return RehearsedComponent(plan, migrated.blockers, wide)
@@ -211,5 +209,4 @@ def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bo
     """Whether the component list says something else of a component than when it was deployed."""
     if inventory is None:
         return False
-    entry = component.entry
-    return with_list_entry(inventory, entry.namespace, listed_as(entry)) != inventory
+    return with_list_entry(inventory, component.namespace, component.listed) != inventory

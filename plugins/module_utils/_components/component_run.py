@@ -35,7 +35,7 @@ from .._progress import Progress
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
 from ..migration import Phase
-from .component_inventory import completed_inventory, intended_inventory, listed_as
+from .component_inventory import completed_inventory, intended_inventory
 from .desired_component import DesiredComponent
 from .selection import ALL, MOVED, selected_objects
 
@@ -187,7 +187,7 @@ class ComponentWork:
             migrations=tuple(self._migrations),
             warnings=tuple(self._warnings),
             wide=tuple(ref.name for ref in self._applied.wide),
-            component_version=self._component.entry.version or "",
+            component_version=self._component.listed.component_version,
             findings=tuple(new_findings(self._applied.findings, self._known)),
             watched=self._watched,
         )
@@ -233,8 +233,8 @@ class ComponentWork:
         self._rehearse()
         intent = intended_inventory(
             before or Inventory(component.name),
-            component.entry.namespace,
-            listed_as(component.entry),
+            component.namespace,
+            component.listed,
             self._objects if stays else component.objects,
             whole=not stays,
         )
@@ -364,7 +364,7 @@ class ComponentWork:
         self._place.remind(name, _listed(list(self._hanging.values())))
 
     def _patience(self) -> float:
-        return self._component.entry.timeout or self._place.timeout
+        return self._component.timeout or self._place.timeout
 
     def _keep_begun(self) -> None:
         """Note what a component that is not complete has made anew, and which of its Jobs have finished."""
@@ -391,7 +391,7 @@ class ComponentWork:
             return
         live = {one.ref: one.object for one in self._applied.applied}
         deployed = replace(
-            listed_as(self._component.entry),
+            self._component.listed,
             version=self._place.source.version,
             release=self._place.source.fingerprint,
             source=self._component.source,

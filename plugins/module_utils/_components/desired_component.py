@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .._cluster.cluster import Object, Ref, group_of
 from .._cluster.kinds import is_crd
 from .._objects.ownership.autoscaling import Target, is_autoscaler, is_scaled, target_of
-from .._release.model import ComponentEntry, Content
+from .._release.model import Content
+from .component_inventory import DeployedAs
 
 Scope = Callable[[str, str], "bool | None"]
 """Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
@@ -24,28 +25,29 @@ class DesiredComponent:
     """A component as it is to be: every object complete, in the order of the release.
 
     Attributes:
-        entry: what the component list says of it.
+        name, namespace: its name, and the namespace of objects that name none.
         objects: what to apply.
         digest: sha256 over ``objects``, as hexadecimal digits.
         refs: what names the objects.
         hooks: Helm hooks that were left out.
         warnings: what a person should know about the manifests.
         source: sha256 over all that they are rendered from, or empty.
+        listed: what is recorded of it beside its objects, as far as that is listed.
+        timeout: seconds that it may take to become healthy; None for what all components may take.
         is_unchanged: it stands as it was deployed; its objects are read only on first access.
     """
 
-    entry: ComponentEntry
+    name: str
+    namespace: str
     objects: Sequence[Object]
     digest: str
     refs: frozenset[Ref]
     hooks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     source: str = ""
+    listed: DeployedAs = field(default_factory=DeployedAs)
+    timeout: float | None = None
     is_unchanged: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.entry.name
 
 
 def complete_manifests(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..._cluster.cluster import Object, Ref, ref_of
 from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
-from ..._components.component_inventory import deployed_as
+from ..._components.component_inventory import deployed_as, listed_as
 from ..._components.desired_component import (
     DesiredComponent,
     Scope,
@@ -33,11 +33,13 @@ class DesiredRelease:
 
     Attributes:
         components: by name; the foundation first, then in the order of the release.
+        entries: what the component list says of each.
         problems: objects that two components claim, or that two manifests describe.
         autoscaled: what autoscalers of the release target.
     """
 
     components: dict[str, DesiredComponent]
+    entries: dict[str, ComponentEntry]
     problems: tuple[str, ...] = ()
     autoscaled: frozenset[Target] = frozenset()
 
@@ -57,7 +59,12 @@ def desired_release(
     foundation = completion.foundation()
     components = {FOUNDATION: foundation}
     components |= {entry.name: completion.component(entry) for entry in release.components}
-    return DesiredRelease(components, tuple(completion.problems), completion.scaled)
+    entries = {entry.name: entry for entry in (_foundation_entry(release), *release.components)}
+    return DesiredRelease(components, entries, tuple(completion.problems), completion.scaled)
+
+
+def _foundation_entry(release: Release) -> ComponentEntry:
+    return ComponentEntry(FOUNDATION, release.default_namespace, prerequisite=True)
 
 
 class _Completion:
@@ -81,7 +88,7 @@ class _Completion:
 
     def foundation(self) -> DesiredComponent:
         """The namespaces and CRDs of the release."""
-        entry = ComponentEntry(FOUNDATION, self._release.default_namespace, prerequisite=True)
+        entry = _foundation_entry(self._release)
         if FOUNDATION in self._kept:
             return self._as_kept(entry)
         objects = _foundation(self._release, self._namespaced)
@@ -89,7 +96,16 @@ class _Completion:
         refs = frozenset(map(ref_of, objects))
         self._owners = {**dict.fromkeys(refs, FOUNDATION), **self._owners}
         hooks, source = self._release.crds.hooks, foundation_source(self._release)
-        return DesiredComponent(entry, objects, objects_digest(objects), refs, hooks, source=source)
+        return DesiredComponent(
+            entry.name,
+            entry.namespace,
+            objects,
+            objects_digest(objects),
+            refs,
+            hooks,
+            source=source,
+            listed=listed_as(entry),
+        )
 
     def component(self, entry: ComponentEntry) -> DesiredComponent:
         """What a component consists of, without what others before it have brought already."""
@@ -111,13 +127,16 @@ class _Completion:
                     f"{ref} is among the release's CRDs already; the component's copy is left out"
                 )
         return DesiredComponent(
-            entry,
+            entry.name,
+            entry.namespace,
             objects,
             objects_digest(objects),
             frozenset(map(ref_of, objects)),
             content.hooks,
             tuple(warnings),
             content.source_hash,
+            listed_as(entry),
+            entry.timeout,
         )
 
     def _in_two_forms(self) -> Iterator[str]:
@@ -142,10 +161,13 @@ class _Completion:
         """Without looking at its objects; who does look gets them as they were, in the release's order."""
         inventory = self._kept[entry.name]
         return DesiredComponent(
-            entry,
+            entry.name,
+            entry.namespace,
             LazyObjects(lambda: self._objects_of_kept(entry)),
             inventory.digest,
             inventory.refs,
+            listed=listed_as(entry),
+            timeout=entry.timeout,
             source=deployed_as(inventory).source,
             is_unchanged=True,
         )

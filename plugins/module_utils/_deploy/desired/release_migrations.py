@@ -34,7 +34,7 @@ def with_release(
         # What is not looked at they get as it stands in the release, as where nothing has changed.
         name: Component(
             name,
-            component.entry.namespace,
+            component.namespace,
             release.content[name].objects if component.is_unchanged else component.objects,
             component.refs,
         )

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from ..._carrier.task import Materials
 from ..._cluster.cluster import Cluster
-from ..._components.component_inventory import deployed_as, intended_inventory, listed_as, with_deployed_as
+from ..._components.component_inventory import deployed_as, intended_inventory, with_deployed_as
 from ..._components.component_plan import Blocker
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._migrations.migration_set import MigrationSet
@@ -105,11 +105,12 @@ def state_after_deployment(
     inventories: dict[str, Inventory] = dict(observed.inventories)
     for name, component in desired.components.items():
         known = inventories.get(name) or Inventory(name)
-        namespace, listed = component.entry.namespace, listed_as(component.entry)
         objects = () if component.is_unchanged else component.objects
-        intent = intended_inventory(known, namespace, listed, objects, whole=not component.is_unchanged)
+        intent = intended_inventory(
+            known, component.namespace, component.listed, objects, whole=not component.is_unchanged
+        )
         source = deployed_as(intent).source
-        deployed = replace(listed, version=release.version, release=digest, source=source)
+        deployed = replace(component.listed, version=release.version, release=digest, source=source)
         inventories[name] = with_deployed_as(replace(intent, digest=component.digest), deployed)
     return replace(observed, installation=installation, inventories=inventories)
 

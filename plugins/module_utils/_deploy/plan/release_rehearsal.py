@@ -136,7 +136,7 @@ class ReleaseRehearsal:
         prune = self._prune(components, orphans)
         self._rehearse_global_migrations(Phase.POST)
         found = self._preflight(components, orphans, [crd for _name, crd in wide])
-        entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
+        entries = [self._desired.entries[c.name] for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
             version=release.version,
@@ -290,7 +290,7 @@ class ReleaseRehearsal:
     def _waves(self) -> list[list[DesiredComponent]]:
         """All components as the run would take them; one by one where their needs make no sense."""
         components = self._desired.components
-        entries = [component.entry for component in components.values()]
+        entries = list(self._desired.entries.values())
         wanted = [entry for entry in entries if entry.name in self._names]
         waves = [(entry.name,) for entry in wanted] if needs_problems(entries) else waves_of(wanted)
         return [[components[name] for name in wave] for wave in waves]

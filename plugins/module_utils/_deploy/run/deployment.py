@@ -130,7 +130,7 @@ class _Deployment:
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and tell of those that may not."""
         self._forget_the_release()
-        entries = [c.entry for c in self._desired.components.values() if c.name in self._names]
+        entries = [entry for entry in self._desired.entries.values() if entry.name in self._names]
         for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
             waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
             if waves:
@@ -196,8 +196,8 @@ class _Deployment:
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
-            entry = self._desired.components[name].entry
-            outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=entry.version or "")
+            version = self._desired.components[name].listed.component_version
+            outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
             self._task.progress(name, NOT_STARTED, why)
         else:
             outcome = ComponentWork(self._place, self._desired.components[name]).run()
@@ -207,14 +207,13 @@ class _Deployment:
     def _why_not(self, name: str) -> str:
         if self._place.cancelled():
             return f"the run was cancelled by {self.cancelled_by}"
-        entry = self._desired.components[name].entry
         states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
-        for needed in entry.needs:
+        for needed in self._desired.entries[name].needs:
             if states.get(needed, SUCCEEDED) != SUCCEEDED:
                 return f"it needs {needed}, which is {states[needed]}"
         for earlier, state in states.items():
-            component = self._desired.components.get(earlier)
-            if component and component.entry.prerequisite and state != SUCCEEDED:
+            entry = self._desired.entries.get(earlier)
+            if entry and entry.prerequisite and state != SUCCEEDED:
                 return f"the prerequisite {earlier} is {state}"
         return self._why_not_by_global_migrations()
 
@@ -230,7 +229,7 @@ class _Deployment:
     def _refuse_bad_names(self, desired: DesiredRelease) -> None:
         unknown = [name for name in self._names if name not in desired.components]
         problems = [f"the release has no component {name}" for name in unknown]
-        problems += [*desired.problems, *needs_problems([c.entry for c in desired.components.values()])]
+        problems += [*desired.problems, *needs_problems(list(desired.entries.values()))]
         if problems:
             known = ", ".join(desired.components)
             raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))

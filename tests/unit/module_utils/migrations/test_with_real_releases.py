@@ -41,7 +41,7 @@ def components_of(version: str, profile: str) -> dict[str, Component]:
     release = load_release(ReleaseRequest(str(folder), profile=profile, version=version))
     desired = desired_release(release, lambda api, kind: bool(group_of(api)) or kind not in CLUSTER_WIDE)
     return {
-        name: Component(name, component.entry.namespace, component.objects)
+        name: Component(name, component.namespace, component.objects)
         for name, component in desired.components.items()
     }
 
