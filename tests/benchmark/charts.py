@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.integration.playbook.manifests import Object
+from tests.support.manifests import Object
 
 LARGEST = 2_500_000
 """Bytes of templates in one chart: Helm keeps a release, packed, in one Secret, which holds 1 MiB."""

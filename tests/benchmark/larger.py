@@ -11,7 +11,7 @@ import shutil
 from collections import defaultdict
 from pathlib import Path
 
-from tests.integration.playbook.manifests import Object, manifests_of
+from tests.support.manifests import Object, manifests_of
 
 ONLY_ONCE = ("APIService", "CustomResourceDefinition", "Namespace")
 WORKLOADS = ("DaemonSet", "Deployment", "StatefulSet")

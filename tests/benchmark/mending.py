@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.integration.playbook.manifests import Object
+from tests.support.manifests import Object
 
 BEYOND_FIRST_PLANE = re.compile("[\U00010000-\U0010ffff]")
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.integration.playbook.manifests import Manifest, Object, manifests_of
+from tests.support.manifests import Manifest, Object, manifests_of
 
 from .charts import Chart, write_charts
 from .larger import larger

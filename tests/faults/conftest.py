@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 
-from tests.integration.playbook.accounts import rights_to_deploy
+from tests.support.accounts import rights_to_deploy
 
 from . import world as worlds
 from .world import World

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wai
     wait_until_established,
 )
 
-from tests.integration.playbook.synthetic import NAMESPACE, SmallRelease, config_map, deployment
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 GROUP = "faults.kyma.local"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.playbook.synthetic import NAMESPACE, config_map
+from tests.support.small_release import NAMESPACE, config_map
 
 from .fault import NOTHING, Fault, Request
 from .world import World

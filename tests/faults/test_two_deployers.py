@@ -19,8 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_t
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 
-from tests.integration.playbook.audit import AuditLog
-from tests.integration.playbook.running import Outcome, Playbook
+from tests.support.audit import AuditLog
+from tests.support.playbook_run import Outcome, Playbook
 
 from . import world as worlds
 from .fault import Fault, Once

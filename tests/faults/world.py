@@ -23,10 +23,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import BIN, ROOT
-from tests.integration.playbook.accounts import binding_of, rights_to_deploy
-from tests.integration.playbook.audit import AuditLog
-from tests.integration.playbook.running import Outcome, Playbook
 from tests.support import control_plane
+from tests.support.accounts import binding_of, rights_to_deploy
+from tests.support.audit import AuditLog
+from tests.support.playbook_run import Outcome, Playbook
 
 from .processes import Processes
 from .proxy import Proxy, Script

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     RealApiServer,
 )
 
-from tests.unit.plugin_utils._migration_testing.real_ones import Places, ProofsOfTheRealOnes
+from tests.support.real_migrations import Places, ProofsOfTheRealOnes
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import l
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
 
+from tests.support.gateways import OWNERSHIP, gateway_crd
 from tests.support.loki import CLAIM, claim, component, stateful_set, storage_class
 from tests.support.migrations import Told, setting
-from tests.unit.module_utils.migrations.test_certificates import OWNERSHIP, gateway_crd
 
 pytestmark = pytest.mark.cluster
 

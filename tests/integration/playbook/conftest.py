@@ -13,14 +13,13 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
 from tests.cluster.paths import ROOT
+from tests.support.accounts import deployer_of
+from tests.support.audit import AuditLog
 from tests.support.control_plane import control_plane
 from tests.support.needs import skip
-
-from .accounts import deployer_of
-from .audit import AuditLog
-from .own_cluster import OwnCluster
-from .running import Playbook
-from .synthetic import SmallRelease
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import SmallRelease
 
 
 @pytest.fixture(scope="module")

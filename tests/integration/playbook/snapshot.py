@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import LAST_APPLIED
 
-from .manifests import Manifest
+from tests.support.manifests import Manifest
 
 Object = dict[str, Any]
 

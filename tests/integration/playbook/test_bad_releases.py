@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from .audit import writes
-from .running import Playbook
-from .synthetic import SmallRelease, config_map
+from tests.support.audit import writes
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 

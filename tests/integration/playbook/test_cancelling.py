@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from tests.support.extent import cases
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook, Running
+from tests.support.small_release import SmallRelease, deployment
 
 from .elsewhere import inventory_elsewhere
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook, Running
-from .synthetic import SmallRelease, deployment
 
 pytestmark = pytest.mark.control_plane
 

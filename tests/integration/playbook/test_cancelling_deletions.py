@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from tests.support.extent import cases
-
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook, Running
-from .synthetic import NAMESPACE, SmallRelease, config_map
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook, Running
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
-from .audit import writes
-from .manifests import manifests_of
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
+from tests.support.audit import writes
+from tests.support.manifests import manifests_of
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
 
 pytestmark = pytest.mark.control_plane
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import NAMESPACE, SmallRelease, deployment
+
 from .converting_webhook import converting
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import NAMESPACE, SmallRelease, deployment
 
 pytestmark = pytest.mark.control_plane
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 
-from .audit import writes
-from .own_cluster import OwnCluster
-from .running import Playbook
-from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+from tests.support.audit import writes
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
 pytestmark = pytest.mark.control_plane
 

@@ -18,10 +18,9 @@ import pytest
 
 from tests.cluster.paths import ROOT
 from tests.support.extent import cases
-
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook, Running
-from .synthetic import SmallRelease, config_map
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook, Running
+from tests.support.small_release import SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 

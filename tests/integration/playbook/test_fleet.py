@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .accounts import deployer_of
-from .audit import Request, writes
-from .own_cluster import OwnCluster
-from .synthetic import NAMESPACE, SmallRelease, config_map
+from tests.support.accounts import deployer_of
+from tests.support.audit import Request, writes
+from tests.support.own_cluster import OwnCluster
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 

@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import ROOT
-
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import SmallRelease, config_map, mark_of, marking
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import SmallRelease, config_map, mark_of, marking
 
 pytestmark = pytest.mark.control_plane
 

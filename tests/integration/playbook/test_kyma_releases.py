@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 import yaml
 
-from .audit import writes
-from .manifests import Manifest, manifests_of, missing
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook, Running
+from tests.support.audit import writes
+from tests.support.manifests import Manifest, manifests_of, missing
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook, Running
+
 from .snapshot import Snapshot, differing_fields
 
 pytestmark = pytest.mark.control_plane

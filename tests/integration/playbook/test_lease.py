@@ -33,10 +33,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     Lease,
 )
 
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook, Running
-from .synthetic import NAMESPACE as SMALL
-from .synthetic import SmallRelease, config_map, marking
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook, Running
+from tests.support.small_release import NAMESPACE as SMALL
+from tests.support.small_release import SmallRelease, config_map, marking
 
 pytestmark = pytest.mark.control_plane
 

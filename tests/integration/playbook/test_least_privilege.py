@@ -20,12 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 from tests.support import driver
-
-from .accounts import GROUP, HOME, ROLES, bind, kubectl, playbook_of
-from .audit import Request, writes
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
+from tests.support.accounts import GROUP, HOME, ROLES, bind, kubectl, playbook_of
+from tests.support.audit import Request, writes
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
 
 pytestmark = pytest.mark.control_plane
 

@@ -9,10 +9,10 @@ from datetime import datetime
 
 import pytest
 
-from .accounts import HOME
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+from tests.support.accounts import HOME
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
 pytestmark = pytest.mark.control_plane
 

@@ -14,10 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.integration.migrations.test_real_ones import eventually
-
-from .own_cluster import OwnCluster
-from .running import Playbook
-from .synthetic import SmallRelease, config_map, marking
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import SmallRelease, config_map, marking
 
 pytestmark = pytest.mark.control_plane
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.examples.others_collection import collections_path
-
-from .own_cluster import OwnCluster
-from .running import Playbook
-from .synthetic import NAMESPACE, SmallRelease, config_map
+from tests.support.others_collection import collections_path
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import NAMESPACE, Object, SmallRelease, config_map, mark_of, marking
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, mark_of, marking
 
 pytestmark = pytest.mark.control_plane
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from .accounts import kubectl, playbook_of
-from .own_cluster import OwnCluster
-from .running import Playbook
-from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+from tests.support.accounts import kubectl, playbook_of
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
 pytestmark = pytest.mark.control_plane
 

@@ -14,11 +14,12 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
-from .audit import WRITING_VERBS, writes
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
+from tests.support.audit import WRITING_VERBS, writes
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import Object, SmallRelease, config_map, deployment
+
 from .snapshot import differing_fields
-from .synthetic import Object, SmallRelease, config_map, deployment
 
 pytestmark = pytest.mark.control_plane
 

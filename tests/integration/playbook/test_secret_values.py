@@ -22,13 +22,13 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import BIN
+from tests.support.accounts import deployer_of
 from tests.support.extent import IS_FULL
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, deployment
 
-from .accounts import deployer_of
 from .elsewhere import inventory_elsewhere
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import NAMESPACE, Object, SmallRelease, config_map, deployment
 
 pytestmark = pytest.mark.control_plane
 

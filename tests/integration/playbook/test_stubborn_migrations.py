@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook, Running
-from .synthetic import NAMESPACE, SmallRelease, config_map, mark_of, marking
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook, Running
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map, mark_of, marking
 
 pytestmark = pytest.mark.control_plane
 

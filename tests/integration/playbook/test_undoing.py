@@ -21,13 +21,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 
 from tests.cluster.paths import ROOT
 from tests.integration.migrations.test_real_ones import eventually
+from tests.support.audit import writes
+from tests.support.gateways import OWNERSHIP, gateway_crd
 from tests.support.loki import CLAIM, claim, stateful_set, storage_class
-from tests.unit.module_utils.migrations.test_certificates import OWNERSHIP, gateway_crd
-
-from .audit import writes
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import SmallRelease, config_map
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 

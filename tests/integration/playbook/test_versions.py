@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from .audit import writes
-from .own_cluster import OwnCluster
-from .running import Outcome, Playbook
-from .synthetic import NAMESPACE, SmallRelease, config_map, deployment
+from tests.support.audit import writes
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome, Playbook
+from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
 pytestmark = pytest.mark.control_plane
 

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migrati
     MigrationFolder,
 )
 
-from tests.unit.examples.others_collection import EXAMPLE, collections_path, pytest_in
+from tests.support.others_collection import EXAMPLE, collections_path, pytest_in
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import Disproved
 
 from tests.cluster.paths import ROOT
-from tests.unit.examples.others_collection import EXAMPLE, collections_path, pytest_in
+from tests.support.others_collection import EXAMPLE, collections_path, pytest_in
 
 GUIDE = (ROOT / "docs" / "guide_migrations.md").read_text()
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))

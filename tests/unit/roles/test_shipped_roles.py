@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import ROOT
-from tests.integration.playbook.release_rules import RULES
+from tests.support.release_rules import RULES
 
 PLUGINS = ROOT / "plugins"
 PACKAGE = "ansible_collections.kyma.lifecycle.plugins"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
     DryRunCluster,
 )
@@ -24,51 +24,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.gateways import OWNERSHIP, gateway, gateway_crd
 from tests.support.migrations import setting
 
-OWNERSHIP = {
-    "meta.helm.sh/release-name": "certificates",
-    "meta.helm.sh/release-namespace": "istio-system",
-}
 CERTIFICATES = {"certificates": Component("certificates", "istio-system")}
-
-
-def gateway_crd(group: str = "networking.istio.io", *versions: str) -> Object:
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"gateways.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {
-                "kind": "Gateway",
-                "plural": "gateways",
-                "singular": "gateway",
-                "listKind": "GatewayList",
-            },
-            "versions": [
-                {
-                    "name": version,
-                    "served": True,
-                    "storage": number == 0,
-                    "schema": {
-                        "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-                    },
-                }
-                for number, version in enumerate(versions or ("v1alpha3", "v1beta1"))
-            ],
-        },
-    }
-
-
-def gateway(version: str = "v1alpha3", **annotations: str) -> Object:
-    return {
-        "apiVersion": f"networking.istio.io/{version}",
-        "kind": "Gateway",
-        "metadata": {"name": "kyma-gateway", "namespace": "kyma-system", "annotations": annotations},
-        "spec": {"selector": {"istio": "ingressgateway"}},
-    }
 
 
 def adopted(cluster: Any, **more: Any) -> MigrationOutcome:

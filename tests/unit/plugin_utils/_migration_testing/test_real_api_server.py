@@ -21,8 +21,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing i
     assert_migration,
 )
 
+from tests.support.gateways import gateway, gateway_crd
 from tests.support.loki import storage_class
-from tests.unit.module_utils.migrations.test_certificates import gateway, gateway_crd
 from tests.unit.plugin_utils._migration_testing import badly_written as bad
 from tests.unit.plugin_utils._migration_testing.badly_written import AFTER, BEFORE, config_map
 

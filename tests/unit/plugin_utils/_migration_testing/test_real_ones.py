@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import InMemory
 
-from tests.unit.plugin_utils._migration_testing.real_ones import Places, ProofsOfTheRealOnes
+from tests.support.real_migrations import Places, ProofsOfTheRealOnes
 
 
 class TestInMemory(ProofsOfTheRealOnes):

@@ -15,10 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import BIN, ROOT
-
-from .own_cluster import OwnCluster
-from .release_rules import RULES
-from .running import Playbook
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.release_rules import RULES
 
 HOME = "ci"
 """The namespace of the accounts."""

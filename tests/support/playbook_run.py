@@ -22,9 +22,8 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import ROOT
-
-from .audit import AuditLog, Request
-from .terminal import read_lines
+from tests.support.audit import AuditLog, Request
+from tests.support.terminal import read_lines
 
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
 DELETING_PLAYBOOK = "kyma.lifecycle.delete_kyma"

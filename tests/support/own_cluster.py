@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
-from .audit import AuditLog
+from tests.support.audit import AuditLog
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing i
 )
 
 from tests.support import loki
-from tests.unit.module_utils.migrations.test_certificates import OWNERSHIP, gateway_crd
+from tests.support.gateways import OWNERSHIP, gateway_crd
 from tests.unit.module_utils.migrations.test_logging import grow
 
 
