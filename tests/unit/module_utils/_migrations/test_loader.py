@@ -507,16 +507,5 @@ def test_an_unknown_id_in_after_says_what_to_do(folder: Path, load: Load, after:
     assert f"after names {after!r}, and there is no such migration: {expected}" in problem
 
 
-def test_a_hundred_files_load_quickly(folder: Path, load: Load) -> None:
-    for number in range(100):
-        (folder / f"m{number}.py").write_text(HEAD + source(f"Mark{number}"))
-    load(folder)
-    started = time.perf_counter()
-    found = load(folder)
-    assert len(found.migrations) == 100
-    # About 0.1 s on two idle cores; the bound leaves room for busy ones.
-    assert time.perf_counter() - started < 1.0
-
-
 def test_sets_are_plain_values(folder: Path) -> None:
     assert dataclasses.is_dataclass(from_folder(folder))
