@@ -121,10 +121,22 @@ class _Pruning:
         self._inventories = read_inventories(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
-        self._desired = desired_release(release, scope_of(task.cluster), kept).components
-        wanted = {ref for component in self._desired.values() for ref in component.refs}
-        self._obsolete = obsolete_entries(self._inventories.values(), wanted, params["names"])
-        self._removals = {name: self._removal(name) for name in params["names"] if name in self._inventories}
+        desired = desired_release(release, scope_of(task.cluster), kept).components
+        wanted = {ref for component in desired.values() for ref in component.refs}
+        obsolete = obsolete_entries(self._inventories.values(), wanted, params["names"])
+        orphans = {name for name in params["names"] if name not in desired}
+        # Not what orphans have: of two that go, each would leave it to the other one to remember.
+        staying = [one for name, one in self._inventories.items() if name not in orphans]
+        self._removals = {
+            name: ComponentRemoval(
+                obsolete.get(name, ()),
+                is_protected=lambda ref: is_protected(ref, params["prune_allow"]),
+                whole=name in orphans,
+                others=[entry for one in staying for entry in one.entries if not entry.dropped],
+            )
+            for name in params["names"]
+            if name in self._inventories
+        }
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
@@ -144,16 +156,6 @@ class _Pruning:
             state="pruning",
         )
         return list(starmap(self._outcome, self._removals.items()))
-
-    def _removal(self, name: str) -> ComponentRemoval:
-        whole = name not in self._desired
-        others = [one for other, one in self._inventories.items() if not whole or other != name]
-        return ComponentRemoval(
-            self._obsolete.get(name, ()),
-            is_protected=lambda ref: is_protected(ref, self._task.params["prune_allow"]),
-            whole=whole,
-            others=[entry for one in others for entry in one.entries if not entry.dropped],
-        )
 
     def _outcome(self, name: str, removal: ComponentRemoval) -> ComponentOutcome:
         outcome = removal_outcome(name, removal.removal, removal.seconds)

@@ -174,7 +174,7 @@ def pruning(
             others=[
                 entry
                 for other, one in inventories.items()
-                if name not in whole or other != name
+                if other not in whole
                 for entry in one.entries
                 if not entry.dropped
             ],
@@ -232,11 +232,12 @@ def test_what_went_is_forgotten_and_all_else_is_remembered(
         assert removal.is_over
         assert sorted(tried) == sorted(given_up[name] - protected)
         assert given_up[name] & remembered.keys() == given_up[name] - done.refs_to_drop
-        if not removal.whole:
-            assert {ref for ref, one in before[name].items() if not one.dropped} - given_up[name] <= (
-                remembered.keys()
-            )
-        elif name in after:
+        rest = {entry for entry in before[name].values() if entry.ref not in given_up[name]}
+        needless = {entry.ref for entry in rest if removal.whole or entry.dropped}
+        assert {entry.ref for entry in rest} - needless <= remembered.keys()
+        # What is another's is left to that one; of a deletion that is all that is not given up.
+        assert not remembered.keys() & needless & (needless if wanted is None else known["stays"].refs)
+        if removal.whole and name in after:
             assert remembered
             assert read_inventories(found.cluster)[name].digest == ""
     # Of what others own and of what is protected nothing was asked, and nobody has lost track of an object.
@@ -283,6 +284,15 @@ def test_a_rehearsal_forgets_nothing_and_says_what_would_remain() -> None:
     assert found.remembered()["a"].keys() == found.inventories["a"].refs
     remaining = removals["a"].remaining(found.inventories["a"])
     assert (names([*remaining.entries]), remaining.digest) == (["hook"], "")
+
+
+def test_an_object_that_is_served_by_two_groups_is_remembered_once() -> None:
+    old, new = (
+        InventoryEntry(f"{group}/v1", Ref(group, "Ingress", "default", "web"), uid="1")
+        for group in ("extensions", "networking.k8s.io")
+    )
+    inventory = Inventory("a", entries=(old._replace(dropped=True), new))
+    assert ComponentRemoval([], others=[new]).remaining(inventory).entries == (new,)
 
 
 @pytest.mark.parametrize("number", [0, 1])
