@@ -23,7 +23,7 @@ docs: ## antsibull-docs: the documentation of every option
 suites: ## check that each test belongs to one suite
 unit: ## unit tests, without a cluster
 integration: ## tests against a Kubernetes
-some-faults: ## a few of the faults that a run survives, as chance has it
+some-faults: ## each fault that a run survives, by one test that chance chooses
 faults: ## all of them, which takes long; goes on where it was ended; SEED=<number> repeats a run
 molecule: ## molecule scenarios
 sanity: ## ansible-test sanity: all on the newest ansible-core, compile and import on the oldest

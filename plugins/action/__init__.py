@@ -11,7 +11,5 @@ from __future__ import annotations
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.bytecode_cache import (
     use_cached_bytecode,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.quick_exit import exit_quickly
 
 use_cached_bytecode()
-exit_quickly()

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -21,41 +21,24 @@ def map_in_threads(
 ) -> list[Answer]:
     """Call ``work`` for every item on some threads; the answers come in the order of the items.
 
-    The caller's thread is one of them. ``concurrent.futures`` takes longer to be imported than a run with
-    nothing to do can spare.
-
     Raises:
-        BaseException: of the calls that failed, what the first in the order of the items raised. No other
-            call begins after one has failed, and those that had begun have ended.
+        BaseException: of the calls that failed, what the first in the order of the items raised. The calls
+            that had begun by then have ended, and all others are cancelled.
     """
     things = list(items)
-    answers: dict[int, Answer] = {}
-    errors: dict[int, BaseException] = {}
-    queue, lock = enumerate(things), threading.Lock()
-
-    def work_on() -> None:
-        while not errors:
-            with lock:
-                found = next(queue, None)
-            if found is None:
-                return
-            position, thing = found
-            try:
-                answers[position] = work(thing)
-            except BaseException as error:
-                errors[position] = error
-
-    helpers = [
-        threading.Thread(target=work_on, daemon=True) for _each in range(min(threads, len(things)) - 1)
-    ]
-    for helper in helpers:
-        helper.start()
-    work_on()
-    for helper in helpers:
-        helper.join()
-    if errors:
-        raise errors[min(errors)]
-    return [answers[position] for position in range(len(things))]
+    if len(things) < 2:
+        return [work(thing) for thing in things]
+    with ThreadPoolExecutor(min(threads, len(things))) as pool:
+        calls = [pool.submit(work, thing) for thing in things]
+        try:
+            wait(calls, return_when=FIRST_EXCEPTION)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    for call in calls:
+        error = None if call.cancelled() else call.exception()
+        if error is not None:
+            raise error
+    return [call.result() for call in calls]
 
 
 def call_in_threads(*calls: Callable[[], Any]) -> list[Any]:

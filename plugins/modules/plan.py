@@ -435,11 +435,13 @@ plan:
       description: What can't go back of a deployment that is given up.
       type: list
       elements: str
-    settled:
+    selection:
       description:
-        - Whether of components that are upgraded only those objects are looked at, and written, that differ
-          from what was deployed, as nothing changes that reaches into other components.
-      type: bool
+        - The objects that the run reads and applies, of each component that takes part.
+        - V(all), V(changed) for those that differ from what was deployed, or V(moved) for those that others
+          have written since it was deployed.
+      type: dict
+      sample: {logging: changed}
     hops:
       description:
         - The releases of the way, each as the options that the tasks of its run need, C(release),

@@ -22,13 +22,11 @@ from .world import World
 HERE = Path(__file__).parent
 SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
 SCOPE = os.environ.get("KYMA_FAULTS", "")
-"""``whole``: everything, however long it takes; ``few``: some of the tests; else each of them for a while."""
+"""``whole``: all tests, however long; ``few``: one test of each fault; else all, each for a while."""
 RECORD = os.environ.get("KYMA_FAULTS_PASSED", "")
 """The file with the tests that have passed with this seed; see tests/make/fault_record.py."""
 PASSED_BEFORE = frozenset(Path(RECORD).read_text().splitlines() if RECORD and Path(RECORD).exists() else ())
 PASSED_NOW: set[str] = set()
-ALWAYS = ("test_killed_at_every_write", "test_nothing_befalls_it", "test_every_write")
-AS_MANY_OTHERS = 6
 FENCE = {"name": "deployer", "namespace": LIFECYCLE_NAMESPACE}
 
 
@@ -53,20 +51,20 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that have passed before; choose some of the others, where no more are wanted."""
+    """Leave out the tests that have passed before; choose one of each fault, where no more are wanted."""
     done = [item for item in items if item.nodeid in PASSED_BEFORE]
     if done:
         config.hook.pytest_deselected(items=done)
         items[:] = [item for item in items if item not in done]
     if SCOPE != "few":
         return
-    others = [
-        item
-        for item in items
-        if item.path.parent == HERE and getattr(item, "originalname", item.name) not in ALWAYS
-    ]
-    chosen = random.Random(SEED).sample(others, min(AS_MANY_OTHERS, len(others)))
-    left_out = [item for item in others if item not in chosen]
+    by_fault: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        for mark in item.iter_markers("fault"):
+            by_fault.setdefault(mark.args[0], []).append(item)
+    chosen = {random.Random(f"{SEED} {fault}").choice(found) for fault, found in by_fault.items()}
+    # Other folders' tests may be collected along.
+    left_out = [item for item in items if item.path.parent == HERE and item not in chosen]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 

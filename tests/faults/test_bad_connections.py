@@ -34,6 +34,7 @@ class Dice:
         return random.Random(f"{self._seed} {name}"), name.occurrence
 
 
+@pytest.mark.fault("the server is overloaded")
 def test_overloaded(world: World, chance: random.Random) -> None:
     dice = Dice(chance)
     in_a_row: dict[str, int] = {}
@@ -52,6 +53,7 @@ def test_overloaded(world: World, chance: random.Random) -> None:
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("requests break off")
 def test_every_tenth_request_breaks_off(world: World, chance: random.Random) -> None:
     def script(request: Request) -> Fault:
         return NOTHING if request.number % 10 else chance.choice([RESET, LOST, CUT])
@@ -61,6 +63,7 @@ def test_every_tenth_request_breaks_off(world: World, chance: random.Random) -> 
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("answers are slow")
 def test_half_of_the_answers_are_slow(world: World, chance: random.Random, whole: bool) -> None:
     dice = Dice(chance)
 
@@ -74,6 +77,7 @@ def test_half_of_the_answers_are_slow(world: World, chance: random.Random, whole
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("conflicts come in bursts")
 def test_conflicts_are_answers(world: World, chance: random.Random) -> None:
     """The server means what it says: a run may fail of it, with words, and the next one ends it well."""
     dice = Dice(chance)

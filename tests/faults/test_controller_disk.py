@@ -15,6 +15,7 @@ pytestmark = pytest.mark.control_plane
 PLACES = ("/installations/", "/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
 
 
+@pytest.mark.fault("the controller's disk is full")
 @pytest.mark.parametrize("place", PLACES)
 def test_full_in_the_middle(world: World, place: str) -> None:
     world.shop.renew()
@@ -34,6 +35,7 @@ def test_full_in_the_middle(world: World, place: str) -> None:
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("the controller's disk is read-only")
 def test_nothing_can_be_written(world: World) -> None:
     """Then nothing is begun either."""
     world.shop.renew()

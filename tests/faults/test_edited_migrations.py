@@ -31,6 +31,7 @@ def test_after_a_deployment_that_succeeded(world: World) -> None:
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("a migration was edited")
 def test_between_a_run_that_was_killed_and_the_next(world: World) -> None:
     def script(request: Request) -> Fault:
         at = request.writes and "/configmaps/mail" in request.path

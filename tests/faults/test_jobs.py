@@ -46,6 +46,7 @@ def _renewed(world: World) -> Iterator[None]:
     world.deploy().succeeded()
 
 
+@pytest.mark.fault("a Job removes itself")
 @pytest.mark.parametrize("how", ["quickly", "while nobody looks"])
 def test_removed_by_its_ttl(world: World, how: str) -> None:
     """Either before it is looked at a second time, or while no watch gets through."""
@@ -66,6 +67,7 @@ def test_removed_by_its_ttl(world: World, how: str) -> None:
     assert _live(world) is None
 
 
+@pytest.mark.fault("a Job's pod is lost")
 @pytest.mark.parametrize("how", ["deleted", "evicted"])
 def test_its_pod_is_lost(world: World, how: str) -> None:
     """Its controller starts another one, and the Job is waited for to its end."""

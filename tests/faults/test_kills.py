@@ -56,6 +56,7 @@ def writes(shared_world: World) -> Sequence[Write]:
     return _writes_of_an_upgrade(shared_world)
 
 
+@pytest.mark.fault("killed at a write")
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_at_every_write(
     world: World, writes: Sequence[Write], moment: str, chance: random.Random, whole: bool

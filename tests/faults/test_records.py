@@ -65,6 +65,7 @@ def test_lost_after_a_deployment(world: World, lose: Callable[[World], None]) ->
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("the record is lost")
 @pytest.mark.parametrize("lose", [_delete_records, _delete_definitions])
 def test_lost_in_the_middle(world: World, lose: Callable[[World], None]) -> None:
     """The run at work may fail of it, with words; the next one ends it well."""
@@ -95,6 +96,7 @@ def test_restored_from_before_a_deployment(world: World) -> None:
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("the record is restored")
 def test_restored_from_before_a_run_that_was_killed(world: World) -> None:
     backup = _backup(world)
     world.shop.renew()

@@ -27,6 +27,7 @@ def _given_back(world: World) -> Iterator[None]:
     world.give_token()
 
 
+@pytest.mark.fault("rights are withdrawn")
 def test_rights(world: World, chance: random.Random) -> None:
     place = chance.choice(PLACES)
     outcome = world.deploy(_at(place, world, "rights"))
@@ -37,6 +38,7 @@ def test_rights(world: World, chance: random.Random) -> None:
     world.shop.assert_whole()
 
 
+@pytest.mark.fault("the token is withdrawn")
 def test_token(world: World, chance: random.Random) -> None:
     place = chance.choice(PLACES)
     outcome = world.deploy(_at(place, world, "token"))

@@ -44,6 +44,7 @@ class Lagging:
         self._known[whole] = (whole, body)
 
 
+@pytest.mark.fault("lists are stale")
 def test_lists_stay_behind(world: World, chance: random.Random) -> None:
     del chance
     lagging = Lagging()

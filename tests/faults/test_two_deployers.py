@@ -151,11 +151,13 @@ def new_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     world.close()
 
 
+@pytest.mark.fault("two deployers start together")
 def test_of_two_at_the_same_instant_one_works_and_both_finish(pair: Pair, *, whole: bool) -> None:
     for _number in range(PAIRS if whole else FEW):
         pair.deploy_at_once()
 
 
+@pytest.mark.fault("the holder is paused")
 @pytest.mark.usefixtures("account")
 @pytest.mark.parametrize("step", ["global-pre", "shop-post"])
 def test_what_a_paused_holder_had_sent_is_refused_after_the_takeover(pair: Pair, step: str) -> None:
@@ -260,6 +262,7 @@ def moment(outcome: Outcome, text: str) -> float:
     return next(when for when, line in outcome.lines if text in line)
 
 
+@pytest.mark.fault("clocks are off")
 def test_clocks_that_are_off_make_no_difference(new_pair: Pair) -> None:
     # By his clock her lease is twenty minutes old when he first sees it; and by hers his is not made yet.
     new_pair.deploy_at_once()
@@ -268,6 +271,7 @@ def test_clocks_that_are_off_make_no_difference(new_pair: Pair) -> None:
     assert abs((started - datetime.now(UTC)).total_seconds()) > OFF_SECONDS / 2
 
 
+@pytest.mark.fault("the plan is older than the lease")
 def test_a_plan_from_before_the_lease_was_won_is_made_anew(pair: Pair) -> None:
     world = pair.world
     world.shop.renew()

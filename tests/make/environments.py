@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,11 +63,15 @@ class Environment:
 
         An environment that is there is kept, whoever made it, as long as it starts.
         """
-        with turn(BUILD / "setup.lock"):
+        with self._turn():
             if interpreters.look_at(self.python) is None:
                 self._create(base or base_python())
             for file in files:
                 self._install(REQUIREMENTS / file)
+
+    def _turn(self) -> AbstractContextManager[None]:
+        """Hold the lock of this environment: a command that changes another one needn't wait."""
+        return turn(BUILD / f"{self.name}.lock")
 
     def _create(self, base: Path) -> None:
         with timed(f"creating .build/{self.name} with {base}"):
@@ -84,7 +89,7 @@ class Environment:
 
     def upgrade(self, *words: str) -> None:
         """Bring packages to their newest versions, whatever is installed."""
-        with turn(BUILD / "setup.lock"), timed(f"upgrading {' '.join(words)} in .build/{self.name}"):
+        with self._turn(), timed(f"upgrading {' '.join(words)} in .build/{self.name}"):
             self._pip("--upgrade", *words)
 
     def _pip(self, *words: str | Path) -> None:

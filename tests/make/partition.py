@@ -64,7 +64,7 @@ def _collected(suite: Suite) -> tuple[Sequence[str], Sequence[str]]:
     target.unlink(missing_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     code, printed = read(
-        [MAIN.python, "-m", "pytest", "--collect-only", "-q", "-p", COLLECTOR, *suite.arguments],
+        [MAIN.python, "-m", "pytest", "--collect-only", "-qq", "-p", COLLECTOR, *suite.arguments],
         env={**MAIN.variables, "KYMA_COLLECTED": str(target), "KYMA_FAULTS": "whole"},
     )
     if code or not target.exists():

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tests.cluster import daemon
@@ -23,6 +26,8 @@ from .outcome import IN_CI, Outcome, failed
 REPORTS = BUILD / "reports"
 PROCESSES = 2
 """That share the tests of a suite; CI's machine has two cores."""
+MARK = "KYMA_TEST_RUN"
+"""The variable by which the processes of a run are known, also those that have a session of their own."""
 STATES = ("*/processes/state.json", "*/*/processes/state.json")
 """Where a cluster that a test has started is recorded, below pytest's folder for temporary files."""
 
@@ -57,11 +62,12 @@ def run_pytest(
         try:
             code = run(
                 [environment.python, "-m", "pytest", *words, *arguments],
-                env={**environment.variables, **(variables or {})},
+                env={**environment.variables, **(variables or {}), MARK: str(folder)},
                 minutes=minutes,
             )
         finally:
             stop_clusters(folder)
+            kill_marked(f"{MARK}={folder}")
     return counts(report, code)
 
 
@@ -81,6 +87,18 @@ def stop_clusters(folder: Path) -> None:
             if any(one.alive() for one in state.daemons):
                 say(f"stopping the cluster that a test has left in {file.parents[1]}")
                 daemon.stop_all(state.daemons)
+
+
+def kill_marked(mark: str) -> None:
+    """Kill the processes that have this in their environment: tests were cut off before they ended them.
+
+    Systems other than Linux show nobody's environment, so nothing is found there.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
+                say(f"killing process {process.name}, which a test has left")
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def counts(report: Path, code: int) -> Outcome:

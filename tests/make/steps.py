@@ -66,7 +66,7 @@ _ALL = (
     ),
     Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",), uses=CLUSTER),
     Step("integration", "pytest with clusters", suites.integration, ("build",), lanes=2),
-    Step("some-faults", "a few of the faults that a run survives", suites.some_faults, ("build",)),
+    Step("some-faults", "each fault that a run survives, by one test", suites.some_faults, ("build",)),
     Step("faults", "all of them", suites.faults, ("build",)),
     Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("build",), uses=CLUSTER),
     Step("molecule-kind", "molecule with kind", suites.molecule_kind, ("build",)),

@@ -6,6 +6,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 IS_FULL = os.environ.get("KYMA_TESTS") == "all"
 """Whether everything is tried; tests/make/__main__.py says so for `make test-all`."""
@@ -16,3 +20,8 @@ EXAMPLES = 100
 def examples(usually: int) -> int:
     """Return how many examples of a property are tried."""
     return max(usually, EXAMPLES) if IS_FULL else usually
+
+
+def cases(few: Iterable[T], others: Iterable[T]) -> list[T]:
+    """Return the cases of a matrix to try: `few` always, `others` too where everything is tried."""
+    return [*few, *(others if IS_FULL else ())]

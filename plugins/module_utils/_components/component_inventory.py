@@ -1,30 +1,75 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The inventory of a component, before and after it is applied."""
+"""The inventory of a component, before and after it is applied, and what a deployment records beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    ForeignFields,
-    InventoryEntry,
-    current_entry,
-    intent_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from .._cluster.cluster import Object, Ref, ref_of
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry, intent_of
+from .._release.model import ComponentEntry
+
+
+@dataclass(frozen=True)
+class DeployedAs:
+    """What a deployment of a release records of a component beside its objects.
+
+    Attributes:
+        version: the release that it was deployed from.
+        component_version: the component's own version, or empty.
+        release: the fingerprint of the release that it was deployed from.
+        source: sha256 over all that what was applied is rendered from, or empty.
+        prerequisite: whether it goes before all that isn't, and so is deleted after that.
+        needs: the components that it needs, which are deleted after it.
+    """
+
+    version: str = ""
+    component_version: str = ""
+    release: str = ""
+    source: str = ""
+    prerequisite: bool = False
+    needs: tuple[str, ...] = ()
+
+
+def deployed_as(inventory: Inventory) -> DeployedAs:
+    """What is recorded of a component beside its objects."""
+    details = inventory.details
+    return DeployedAs(
+        version=details.get("version", ""),
+        component_version=details.get("componentVersion", ""),
+        release=details.get("release", ""),
+        source=details.get("source", ""),
+        prerequisite=details.get("prerequisite", False),
+        needs=tuple(details.get("needs", ())),
+    )
+
+
+def with_deployed_as(inventory: Inventory, deployed: DeployedAs) -> Inventory:
+    """The inventory with what a deployment records beside it."""
+    details = {
+        "version": deployed.version,
+        "componentVersion": deployed.component_version,
+        "release": deployed.release,
+        "source": deployed.source,
+        "prerequisite": deployed.prerequisite,
+        "needs": list(deployed.needs),
+    }
+    return replace(inventory, details={key: value for key, value in details.items() if value})
+
+
+def listed_as(entry: ComponentEntry) -> DeployedAs:
+    """What the component list says of a component, as far as that is recorded."""
+    return DeployedAs(
+        component_version=entry.version or "", prerequisite=entry.prerequisite, needs=entry.needs
+    )
 
 
 def intended_inventory(
-    before: Inventory | None, component: ComponentEntry, objects: Iterable[Object], *, whole: bool = True
+    before: Inventory, namespace: str, listed: DeployedAs, objects: Iterable[Object], *, whole: bool = True
 ) -> Inventory:
     """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
 
@@ -32,12 +77,13 @@ def intended_inventory(
     was there before keeps its place: of a large inventory no part takes what is still written in another.
 
     Args:
-        before: what is remembered.
-        component: what the component list says of it.
+        before: what is remembered; without objects where that is nothing.
+        namespace: the component's default one.
+        listed: what the component list says of it.
         objects: what is to be applied.
         whole: whether these are all of its objects; else what it has beside them stays as it is noted.
     """
-    known = {entry.ref: entry for entry in before.entries} if before else {}
+    known = {entry.ref: entry for entry in before.entries}
     wanted = {ref_of(obj): obj for obj in objects}
     new = {ref: InventoryEntry("", ref) for ref in wanted if ref not in known}
 
@@ -47,25 +93,18 @@ def intended_inventory(
             return entry._replace(dropped=True) if whole else entry
         return entry._replace(api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)
 
-    return replace(
-        before or Inventory(component.name),
-        namespace=component.namespace,
-        digest="",
-        entries=tuple(map(to_be, (known | new).values())),
-        prerequisite=component.prerequisite,
-        needs=component.needs,
-    )
+    entries = tuple(map(to_be, (known | new).values()))
+    intent = replace(before, namespace=namespace, digest="", entries=entries)
+    deployed = replace(deployed_as(before), prerequisite=listed.prerequisite, needs=listed.needs)
+    return with_deployed_as(intent, deployed)
 
 
 def completed_inventory(
     intent: Inventory,
     live: Mapping[Ref, Object],
     *,
-    version: str,
     digest: str,
-    component_version: str,
-    release: str,
-    source: str = "",
+    deployed: DeployedAs,
     held: Mapping[Ref, ForeignFields] | None = None,
 ) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now.
@@ -75,11 +114,8 @@ def completed_inventory(
     Args:
         intent: what was to be deployed.
         live: the objects.
-        version: of the release.
         digest: of what was applied.
-        component_version: of the component itself.
-        release: the fingerprint of the release.
-        source: of the component, or empty.
+        deployed: what is recorded beside its objects.
         held: what others hold of them: what was ceded, and what was added.
     """
     held = held or {}
@@ -89,23 +125,11 @@ def completed_inventory(
         else entry
         for entry in intent.entries
     )
-    return replace(
-        intent,
-        version=version,
-        digest=digest,
-        entries=entries,
-        component_version=component_version,
-        release=release,
-        source=source,
-    )
+    return with_deployed_as(replace(intent, digest=digest, entries=entries), deployed)
 
 
-def with_list_entry(inventory: Inventory, component: ComponentEntry) -> Inventory:
+def with_list_entry(inventory: Inventory, namespace: str, listed: DeployedAs) -> Inventory:
     """The inventory of a component that stays as it is, with what the component list says of it by now."""
-    return replace(
-        inventory,
-        namespace=component.namespace,
-        component_version=component.version or "",
-        prerequisite=component.prerequisite,
-        needs=component.needs,
-    )
+    before = deployed_as(inventory)
+    deployed = replace(listed, version=before.version, release=before.release, source=before.source)
+    return with_deployed_as(replace(inventory, namespace=namespace), deployed)

@@ -8,15 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from .._cluster.cluster import Ref
+from .._objects.apply.change import ObjectChange
+from .selection import ALL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-        InventoryEntry,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+    from .._objects.inventory.inventory_entry import InventoryEntry
+    from .._objects.ownership.findings import Finding
+    from .component_inventory import DeployedAs
 
 
 @dataclass(frozen=True)
@@ -83,10 +82,6 @@ class MigrationPlan:
         }
 
 
-AS_DEPLOYED = ("drifted", "migrate", "prune")
-"""What is done to components that go on to consist of what was deployed: only what has moved is written."""
-
-
 @dataclass(frozen=True)
 class ComponentPlan:
     """What a deployment would do with one component.
@@ -95,6 +90,7 @@ class ComponentPlan:
         name, namespace: of the component.
         action: ``install``, ``upgrade``, ``downgrade``, ``drifted``, ``resume``, ``migrate``, ``prune``
             or ``unchanged``; of what the release lacks ``orphaned`` or ``delete``.
+        selection: which of its objects the run reads and applies, see :mod:`~.selection`.
         changes: what would happen to its objects.
         dropped: objects that no component of the release contains any more; what goes is among the changes.
         hooks: Helm hooks that are left out.
@@ -110,6 +106,7 @@ class ComponentPlan:
     name: str
     namespace: str
     action: str
+    selection: str = ALL
     changes: tuple[ObjectChange, ...] = ()
     dropped: tuple[Ref, ...] = ()
     hooks: tuple[str, ...] = ()
@@ -119,7 +116,7 @@ class ComponentPlan:
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
     observed_entries: tuple[InventoryEntry, ...] = ()
-    listed: ComponentEntry | None = None
+    listed: DeployedAs | None = None
 
     @property
     def label(self) -> str:

@@ -8,84 +8,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Pages,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    Kind,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    AppliedObject,
-    KnownObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    CRD,
-    ApplyResult,
-    WaitCallbacks,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
-    objects_to_apply,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
-    CURRENT,
-    Health,
-    is_always_current,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import FAILED as BROKEN
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    WaitResult,
-    wait_until_established,
-    wait_until_gone,
-    wait_until_healthy,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.finished_job_entries import (
-    with_finished,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    refreshed_inventory,
-    refs_to_check,
-    remembered_by,
-    with_recreated,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_creators import (
-    with_namespace_creators,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
-    new_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
-from .component_inventory import completed_inventory, intended_inventory
+from .._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
+from .._cluster.errors import ClusterError
+from .._cluster.kinds import NAMESPACE_KIND, Kind, is_of_kind
+from .._errors import MOST_REASONS, LifecycleError
+from .._objects.apply.apply_object import AppliedObject, KnownObjects
+from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
+from .._objects.apply.last_check import late_refusals
+from .._objects.health.diagnosis import diagnose
+from .._objects.health.status import CURRENT, Health, is_always_current
+from .._objects.health.status import FAILED as BROKEN
+from .._objects.health.wait import WaitResult, wait_until_established, wait_until_gone, wait_until_healthy
+from .._objects.health.watcher import Watcher
+from .._objects.inventory.finished_job_entries import with_finished
+from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
+from .._objects.inventory.inventory_entry import entry_of
+from .._objects.inventory.live_objects import read_live
+from .._objects.inventory.namespace_creators import with_namespace_creators
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.autoscaling import Target
+from .._objects.ownership.policy import Policy
+from .._progress import Progress
+from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
+from .._runs.records.inventories import write_inventory
+from ..migration import Phase
+from .component_inventory import completed_inventory, intended_inventory, listed_as
 from .desired_component import DesiredComponent
+from .selection import ALL, MOVED, selected_objects
 
 Answer = TypeVar("Answer")
 
@@ -95,6 +47,46 @@ class PhaseMigrations(Protocol):
 
     def __call__(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
         """What came of each, as it stands in results: ``id``, ``state``, ``error``, ``fatal``, ..."""
+
+
+@dataclass(frozen=True)
+class KnownState:
+    """What the cluster remembers as a task begins.
+
+    Attributes:
+        inventories: of all that was deployed before, by owner.
+        autoscaled: what autoscalers of the cluster and of what is deployed target.
+        is_recorded: whether the cluster keeps our records, so that inventories can be written.
+    """
+
+    inventories: Mapping[str, Inventory]
+    autoscaled: frozenset[Target] = frozenset()
+    is_recorded: bool = True
+
+
+@dataclass(frozen=True)
+class RunAdditions:
+    """What came to the cluster with this run, so that no plan could ask the server about it.
+
+    Attributes:
+        kinds: by apiVersion and kind.
+        namespaces: names of namespaces, some of which may have been there before.
+    """
+
+    kinds: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
+    namespaces: frozenset[str] = frozenset()
+
+
+class ContentSource(NamedTuple):
+    """Where the content of components comes from.
+
+    Attributes:
+        version: of the release, or of the module.
+        fingerprint: of all of it, as it is rendered.
+    """
+
+    version: str
+    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -109,18 +101,13 @@ class ComponentContext:
         remind: takes what of a component is to be said again from now on; nothing where that is empty.
         cancelled: whether a person has asked to stop.
         out_of_grace: whether what was in flight then has had its time.
-        timeout: seconds a component may take to become healthy, where its entry says nothing else.
-        version: of the release.
-        fingerprint: of the release as it is rendered.
-        inventories: of what was deployed before, by component.
+        timeout: seconds a component may take to become healthy, where it has no timeout of its own.
         watcher: shared by all components that are waited for.
-        recorded: whether the cluster keeps our records, so that inventories can be written.
-        autoscaled: what autoscalers of the release and of the cluster target.
-        defined: the kinds that came with this run, so that no plan could ask the server about them.
-        namespaces: those of the release, which may have come with this run as well.
-        standing: of which components the plan has looked only at what has moved; None without a plan.
-        partial: of which upgraded components it has looked only at what differs from what was deployed.
-        applied: is told the name of each component that is applied, healthy or not yet.
+        known: what the cluster remembers.
+        source: where the content comes from.
+        additions: what came with this run.
+        selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
+            it does not name a component.
     """
 
     cluster: Cluster
@@ -131,21 +118,11 @@ class ComponentContext:
     cancelled: Callable[[], bool]
     out_of_grace: Callable[[], bool]
     timeout: float
-    version: str
-    fingerprint: str
-    inventories: Mapping[str, Inventory]
     watcher: Watcher
-    recorded: bool = True
-    autoscaled: frozenset[Target] = frozenset()
-    defined: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
-    namespaces: frozenset[str] = frozenset()
-    standing: frozenset[str] | None = None
-    partial: frozenset[str] = frozenset()
-    applied: Callable[[str], None] = lambda _name: None
-
-    def is_unchanged(self, component: DesiredComponent) -> bool:
-        """Whether a component goes on to consist of what was deployed, however it is rendered now."""
-        return component.is_unchanged and (self.standing is None or component.name in self.standing)
+    known: KnownState
+    source: ContentSource
+    additions: RunAdditions = RunAdditions()
+    selection: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Stopped(Exception):
@@ -166,7 +143,7 @@ class ComponentWork:
         self._migrations: list[Mapping[str, Any]] = []
         self._warnings: list[str] = list(component.warnings)
         self._applied = ApplyResult((), ())
-        self._known = remembered_by(component.name, place.inventories)
+        self._known = remembered_by(component.name, place.known.inventories)
         self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
@@ -185,7 +162,6 @@ class ComponentWork:
             self._measured("pre", lambda: self._migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
             self._measured("apply", self._apply)
-            self._place.applied(self._component.name)
             self._measured("wait", self._wait)
             self._measured("post", lambda: self._migrate(Phase.POST))
             self._complete()
@@ -242,18 +218,28 @@ class ComponentWork:
 
     def _apply(self) -> None:
         place, component = self._place, self._component
-        before = place.inventories.get(component.name)
-        stands = before is not None and place.is_unchanged(component)
-        in_part = stands or (component.name in place.partial and not component.is_unchanged)
-        if before and before.digest and in_part and not any(one["wrote"] for one in self._migrations):
-            self._leave_alone(before, stands)
+        before = place.known.inventories.get(component.name)
+        selection = place.selection.get(component.name, ALL)
+        stays = before is not None and selection == MOVED
+        # Once a migration has written, all objects are compared, as in the plan.
+        if (
+            before
+            and before.digest
+            and selection != ALL
+            and not any(one["wrote"] for one in self._migrations)
+        ):
+            self._select(before, selection)
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
         intent = intended_inventory(
-            before, component.entry, self._objects if stands else component.objects, whole=not stands
+            before or Inventory(component.name),
+            component.entry.namespace,
+            listed_as(component.entry),
+            self._objects if stays else component.objects,
+            whole=not stays,
         )
-        if place.recorded:
-            intent = with_namespace_creators(place.cluster, intent, place.inventories.values())
+        if place.known.is_recorded:
+            intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
             write_inventory(place.cluster, intent)
         self._inventory = intent
         waits = WaitCallbacks(until_gone=self._until_gone, until_served=self._until_served)
@@ -262,7 +248,7 @@ class ComponentWork:
             self._objects,
             place.policy,
             waits,
-            known=KnownObjects(self._known, place.autoscaled, by_uid=True),
+            known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
             answered=self._answered.append,
         )
@@ -279,19 +265,13 @@ class ComponentWork:
                 f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
             )
 
-    def _leave_alone(self, inventory: Inventory, stands: bool) -> None:
-        """Apply only what the plan has looked at.
-
-        Of what stands as it was deployed that is what has moved: all else may be rendered to other random
-        values. Of what is upgraded it is also what is to be another than it was.
-        """
-        component = self._component
-        live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
-        moved = refs_to_check(inventory, live, self._place.policy)
-        if not stands:
-            self._objects = objects_to_apply(self._place.cluster, inventory, component.objects, moved)
-        else:
-            self._objects = [obj for obj in component.objects if ref_of(obj) in moved] if moved else []
+    def _select(self, inventory: Inventory, selection: str) -> None:
+        """Apply only what the plan has selected; all else that has a health is only waited for."""
+        component, place = self._component, self._place
+        live, self._pages = read_live(place.cluster, [inventory], _has_health)
+        self._objects = selected_objects(
+            place.cluster, selection, component.objects, inventory, live, place.policy
+        )
         left = component.refs.intersection(live).difference(map(ref_of, self._objects))
         self._left_alone = [
             (entry.api_version, entry.ref)
@@ -302,13 +282,10 @@ class ComponentWork:
     def _rehearse(self) -> None:
         """Ask the server what the plan could not, before anything of the component is written."""
         places = self._new_places()
-        if not (self._place.defined or places):
+        if not (self._place.additions.kinds or places):
             return
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
-            late_refusals,
-        )
 
-        refusals = late_refusals(self._place.cluster, self._objects, self._place.defined, places)
+        refusals = late_refusals(self._place.cluster, self._objects, self._place.additions.kinds, places)
         if refusals:
             told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
@@ -322,7 +299,7 @@ class ComponentWork:
         known = {ref.namespace for ref in self._known} | {
             ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
         }
-        return (self._place.namespaces & {ref.namespace for ref in refs}) - known
+        return (self._place.additions.namespaces & {ref.namespace for ref in refs}) - known
 
     def _until_gone(self, deleted: Object) -> None:
         place, ref = self._place, ref_of(deleted)
@@ -400,7 +377,7 @@ class ComponentWork:
     def _keep(self, inventory: Inventory) -> None:
         """Write the inventory of a component that is not complete, where it has become another one."""
         before, self._inventory = self._inventory, inventory
-        if self._place.recorded and inventory != before:
+        if self._place.known.is_recorded and inventory != before:
             # Why it failed is told by what failed; and what succeeds is noted once more.
             with suppress(ClusterError):
                 write_inventory(self._place.cluster, inventory)
@@ -410,18 +387,21 @@ class ComponentWork:
 
         What was not waited for is noted as the server answered when it was applied.
         """
-        if not self._place.recorded or self._inventory is None:
+        if not self._place.known.is_recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self._applied.applied}
+        deployed = replace(
+            listed_as(self._component.entry),
+            version=self._place.source.version,
+            release=self._place.source.fingerprint,
+            source=self._component.source,
+        )
         inventory = completed_inventory(
             self._inventory,
             live,
-            version=self._place.version,
             # It is not complete before its definitions are as the release has them: see narrowing.py.
             digest="" if self._applied.wide else self._component.digest,
-            component_version=self._component.entry.version or "",
-            release=self._place.fingerprint,
-            source=self._component.source,
+            deployed=deployed,
             held=self._applied.foreign_fields,
         )
         inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)

@@ -6,25 +6,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    is_crd,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    Target,
-    is_scaled,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    ComponentEntry,
-    Content,
-)
+from .._cluster.cluster import Object, Ref, group_of
+from .._cluster.kinds import is_crd
+from .._objects.ownership.autoscaling import Target, is_autoscaler, is_scaled, target_of
+from .._release.model import ComponentEntry, Content
 
 Scope = Callable[[str, str], "bool | None"]
 """Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
@@ -42,7 +31,7 @@ class DesiredComponent:
         hooks: Helm hooks that were left out.
         warnings: what a person should know about the manifests.
         source: sha256 over all that they are rendered from, or empty.
-        is_kept: it stands as it was deployed; its objects are read only if somebody looks at them.
+        is_unchanged: it stands as it was deployed; its objects are read only on first access.
     """
 
     entry: ComponentEntry
@@ -59,7 +48,24 @@ class DesiredComponent:
         return self.entry.name
 
 
-def complete(
+def complete_manifests(
+    manifests: Iterable[Object],
+    namespace: str,
+    namespaced: Scope,
+    scaled: Container[Target] = (),
+) -> list[Object]:
+    """The manifests of one component as they are sent to the server, in their order.
+
+    Args:
+        manifests: as they stand in their files.
+        namespace: the component's, for what names none.
+        namespaced: which kinds are namespaced; see :func:`with_own_kinds`.
+        scaled: what autoscalers target.
+    """
+    return [complete_manifest(one, namespace, namespaced, scaled) for one in manifests]
+
+
+def complete_manifest(
     manifest: Object,
     namespace: str,
     namespaced: Scope,
@@ -110,10 +116,22 @@ def _is_text(values: Any) -> bool:
     return isinstance(values, dict) and not any(isinstance(one, dict | list) for one in values.values())
 
 
-def scopes_of_crds(contents: Iterable[Content]) -> dict[tuple[str, str], bool]:
+def autoscaled_targets(manifests: Iterable[Object], namespace: str) -> Iterator[Target]:
+    """What autoscalers among a component's manifests target."""
+    return (target_of(obj, namespace) for obj in manifests if is_autoscaler(obj["kind"]))
+
+
+def with_own_kinds(served: Scope, contents: Iterable[Content]) -> Scope:
+    """Which kinds are namespaced: by the definitions among the contents, else by what the cluster serves."""
     specs = (obj.get("spec") or {} for content in contents for obj in filter(is_crd, content.objects))
-    return {
+    own = {
         (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")
         == "Namespaced"
         for spec in specs
     }
+
+    def namespaced(api_version: str, kind: str) -> bool | None:
+        known = own.get((group_of(api_version), kind))
+        return served(api_version, kind) if known is None else known
+
+    return namespaced

@@ -13,17 +13,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    entry_from_record,
-    entry_to_record,
-    rewrite_inventory,
-)
-
-from .component_inventory import with_list_entry
+from .._cluster.cluster import Cluster
+from .._cluster.errors import Conflict
+from .._objects.inventory.inventory import Inventory
+from .._runs.records.inventories import entry_from_record, entry_to_record, rewrite_inventory
+from .component_inventory import DeployedAs, with_list_entry
 from .component_plan import ComponentPlan
 
 
@@ -55,22 +49,26 @@ def record_observations(
 def observation(component: ComponentPlan) -> dict[str, Any]:
     """What a plan has found of a component, as it stands in a result."""
     told: dict[str, Any] = {"objects": [entry_to_record(entry) for entry in component.observed_entries]}
-    if entry := component.listed:
+    if listed := component.listed:
         told["listed"] = {
-            "namespace": entry.namespace,
-            "prerequisite": entry.prerequisite,
-            "needs": list(entry.needs),
-            "version": entry.version,
+            "namespace": component.namespace,
+            "prerequisite": listed.prerequisite,
+            "needs": list(listed.needs),
+            "version": listed.component_version,
         }
     return told
 
 
 def with_observation(inventory: Inventory, told: Mapping[str, Any]) -> Inventory:
-    """The inventory with what a plan has found, as :func:`told_of` has it."""
+    """The inventory with what a plan has found, as :func:`observation` has it."""
     newer = {entry.ref: entry for entry in map(entry_from_record, told["objects"])}
     after = replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
     listed: Mapping[str, Any] = told.get("listed") or {}
     if not listed:
         return after
-    entry = ComponentEntry(inventory.component, **{**listed, "needs": tuple(listed["needs"])})
-    return with_list_entry(after, entry)
+    entry = DeployedAs(
+        component_version=listed["version"] or "",
+        prerequisite=listed["prerequisite"],
+        needs=tuple(listed["needs"]),
+    )
+    return with_list_entry(after, listed["namespace"], entry)

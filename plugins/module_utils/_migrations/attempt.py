@@ -14,13 +14,13 @@ from math import inf
 from pathlib import PurePath
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
-
+from .._cluster.cluster import Cluster, manager_of
+from .._cluster.meter import Meter, MeteredCluster
+from .._cluster.redaction import Redactor
+from .._errors import LifecycleError
+from ..migration import Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
+from .journal.journaling_cluster import JournalingCluster, Writer
 from .loader import true_path
 from .predicted_verdicts import already_done_warning, deviation
 from .results import (
@@ -44,7 +44,7 @@ TICK = 0.1
 CHECK = "check"
 RUN = "run"
 UNDO = "undo"
-"""What may be wanted of a migration: its verdict alone, that it runs if it is needed, or its own ``undo``."""
+"""What to do with a migration: ask for its verdict, run it if it is needed, or call its own ``undo``."""
 START = "start"
 """The step before one runs, in which whoever shares the work gets ready for it."""
 
@@ -61,19 +61,19 @@ class Attempt:
     Args:
         migration: the class.
         setting: what all migrations share.
-        wanted: ``CHECK``, ``RUN`` or ``UNDO``.
+        action: ``CHECK``, ``RUN`` or ``UNDO``.
         on_end: called once when it has ended.
     """
 
     def __init__(
-        self, migration: type[Migration], setting: EngineSettings, *, wanted: str, on_end: Callable[[], None]
+        self, migration: type[Migration], setting: EngineSettings, *, action: str, on_end: Callable[[], None]
     ) -> None:
         self.id = migration.id()
         self.outcome: MigrationOutcome | None = None
         self.step = CHECK
         self._class = migration
         self._setting = setting
-        self._wanted = wanted
+        self._action = action
         self._on_end = on_end
         self._meter = Meter()
         self._redactor = Redactor()
@@ -92,7 +92,7 @@ class Attempt:
     def start(self) -> None:
         """Start to work; never blocks."""
         self._started = time.monotonic()
-        step = UNDO if self._wanted == UNDO else CHECK
+        step = UNDO if self._action == UNDO else CHECK
         self._begin(step, read_only=step == CHECK)
         # A daemon, as a thread that was given up must not keep the process alive.
         threading.Thread(target=self._work, name=f"migration {self.id}", daemon=True).start()
@@ -127,7 +127,7 @@ class Attempt:
             state, error = TIMEOUT, str(failure)
         except BaseException as failure:
             stopped = self._setting.cancelled() and not self._has_cancelled
-            told = describe_error(failure, self._class, told_in_full=not self._redactor.has_seen_values)
+            told = describe_error(failure, self._class, may_quote=not self._redactor.has_seen_values)
             state, error = (CANCELLED if stopped else FAILED), told
             if self.overdue():
                 state, error = TIMEOUT, f"{self.overdue()}; at last it said: {error}"
@@ -135,14 +135,14 @@ class Attempt:
 
     def _steps(self) -> tuple[str, str]:
         migration = self._class()
-        if self._wanted == UNDO:
+        if self._action == UNDO:
             return self._undo(migration)
         verdict = self._ask(migration)
-        if changed := self._held_to_plan(verdict.state):
+        if changed := self._deviation(verdict.state):
             return FAILED, changed
         if verdict.state == "blocked":
             return BLOCKED, f"blocked: {verdict.evidence}"
-        if verdict.state == NOT_NEEDED or self._wanted == CHECK:
+        if verdict.state == NOT_NEEDED or self._action == CHECK:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
@@ -159,14 +159,14 @@ class Attempt:
             return (WARNED if self._warnings else DONE), ""
         return FAILED, f"it ran, and its check still says {again.state}: {again.evidence}"
 
-    def _held_to_plan(self, verdict: str) -> str:
+    def _deviation(self, verdict: str) -> str:
         """Why the plan no longer holds, which ends the whole run; mostly empty."""
-        foretold = self._setting.predicted.get(self.id)
-        if foretold is None:
+        predicted = self._setting.predicted.get(self.id)
+        if predicted is None:
             return ""
-        if told := already_done_warning(foretold, verdict, self._evidence):
+        if told := already_done_warning(predicted, verdict, self._evidence):
             self._log("warning", told)
-        changed = deviation(foretold, verdict, self._evidence)
+        changed = deviation(predicted, verdict, self._evidence)
         if changed:
             self._setting.cancel(f"migration {self.id}: {changed}")
         return changed
@@ -290,7 +290,6 @@ class Attempt:
             cluster = cluster.with_write_terms(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from .journal.journaling_cluster import JournalingCluster, Writer
 
         migration = self._class
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)
@@ -328,18 +327,18 @@ class _Log:
         self._tell("warning", message)
 
 
-def describe_error(error: BaseException, migration: type[Migration], *, told_in_full: bool = True) -> str:
+def describe_error(error: BaseException, migration: type[Migration], *, may_quote: bool = True) -> str:
     """What went wrong, for a person: our own errors say it; of others, type, message and place.
 
     Args:
         error: what was raised.
         migration: by which.
-        told_in_full: whether the message of an error that isn't ours may be told. Python and its libraries
+        may_quote: whether the message of an error that isn't ours may be told. Python and its libraries
             quote what they could not read, cut and escaped in many ways, so that nobody could mask it.
     """
     if isinstance(error, LifecycleError):
         return str(error)
-    text = " ".join(str(error).split())[:300] if told_in_full else ""
+    text = " ".join(str(error).split())[:300] if may_quote else ""
     what = type(error).__name__ + (f": {text}" if text else "")
     file = getattr(sys.modules.get(migration.__module__), "__file__", None)
     if not file:

@@ -9,8 +9,7 @@ import queue
 import time
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from ..migration import Migration
 from .attempt import CHECK, RUN, TICK, UNDO, Attempt
 from .results import (
     CANCELLED,
@@ -72,9 +71,9 @@ def run_own_undo(migrations: Sequence[type[Migration]], setting: EngineSettings)
 class _Work:
     """Migrations at work: a thread each, watched over by the one that called."""
 
-    def __init__(self, migrations: Sequence[type[Migration]], setting: EngineSettings, wanted: str) -> None:
+    def __init__(self, migrations: Sequence[type[Migration]], setting: EngineSettings, action: str) -> None:
         self._setting = setting
-        self._wanted = wanted
+        self._action = action
         self._order = [migration.id() for migration in migrations]
         self._waiting = {migration.id(): migration for migration in migrations}
         self._active: dict[str, Attempt] = {}
@@ -111,7 +110,7 @@ class _Work:
     def _start_what_may(self) -> None:
         for one, migration in list(self._waiting.items()):
             before = (
-                [other for other in migration.after if other in self._order] if self._wanted == RUN else []
+                [other for other in migration.after if other in self._order] if self._action == RUN else []
             )
             ended = [self._outcomes[other] for other in before if other in self._outcomes]
             failed = [outcome.id for outcome in ended if not outcome.succeeded]
@@ -123,7 +122,7 @@ class _Work:
                 attempt = Attempt(
                     migration,
                     self._setting,
-                    wanted=self._wanted,
+                    action=self._action,
                     on_end=lambda: self._wake.put(None),
                 )
                 self._active[one] = attempt
@@ -159,6 +158,6 @@ class _Work:
 
     def _note(self, outcome: MigrationOutcome) -> None:
         self._outcomes[outcome.id] = outcome
-        if self._wanted != CHECK and outcome.state != NOT_NEEDED:
+        if self._action != CHECK and outcome.state != NOT_NEEDED:
             detail = outcome.error or f"in {outcome.seconds:.1f} s"
             self._setting.progress(outcome.id, outcome.state, detail)

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    Page,
-    WriteTerms,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._cluster.cluster import Cluster, Event, Page, WriteTerms
+from .._cluster.redaction import Redactor
+from .._cluster.wrapper import Call, ClusterWrapper, T
+from .._errors import LifecycleError
 
 LAST_SECONDS = 1.0
 """How long a write may take that begins at a step's very end: in less time there is hardly an answer."""
@@ -72,12 +67,17 @@ class Gate:
         return WriteTerms(left, is_extension_pending=is_extension_pending)
 
     def read(self) -> None:
-        """Pass to read. Raises Abandoned where the step is over."""
+        """Pass to read. Raises MigrationStopped where the step is over."""
         if self._shut:
             raise MigrationStopped(f"migration {self._migration} was given up")
 
     def admit(self, call: Call) -> None:
-        """Let a call pass. Raises WriteInCheck for a write in a check, Abandoned where the step is over."""
+        """Let a call pass.
+
+        Raises:
+            WriteInCheck: it would write, in a check.
+            MigrationStopped: the step is over.
+        """
         self.read()
         if self._read_only and call.writes:
             verb = "run a command in" if call.verb == "exec" else call.verb

@@ -9,9 +9,12 @@ as siblings that may import each other relatively; ``sys.path`` stays as it is.
 
 from __future__ import annotations
 
+import inspect
+import json
 import sys
 import threading
 import traceback
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,9 +23,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from .._errors import LifecycleError
+from ..migration import Migration
 from .migration_folders import (
     FOUND_PACKAGE,
     MANIFEST,
@@ -33,7 +35,7 @@ from .migration_folders import (
     module_names,
     own_folder,
     syntax_problem,
-    unique,
+    unique_folders,
 )
 from .migration_set import MigrationSet
 from .validation import Candidate, problems_of
@@ -74,7 +76,7 @@ class _Folder:
 
 def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
     """Load the migrations of some folders in this process."""
-    found = unique(folders)
+    found = unique_folders(folders)
     own = own_folder().path
     return _load(
         [
@@ -99,8 +101,6 @@ def load_archive(path: str | Path) -> MigrationSet:
     Raises:
         BadArchive: the file is none of its archives.
     """
-    import json
-    import zipfile
 
     try:
         with zipfile.ZipFile(path) as archive:
@@ -208,8 +208,6 @@ def _candidates(module: ModuleType, file: str) -> list[Candidate]:
 
 
 def _source_of(module: ModuleType) -> str:
-    import inspect
-
     try:
         return inspect.getsource(module)
     except (OSError, TypeError):

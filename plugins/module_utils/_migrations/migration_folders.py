@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import re
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import ZIP_DEFLATED, ZipInfo
+from zlib import crc32
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._errors import LifecycleError
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -45,8 +51,6 @@ class MigrationFolder:
     @property
     def package(self) -> str:
         """The name of its package inside :data:`FOUND_PACKAGE`, the same however it is loaded."""
-        from zlib import crc32
-
         slug = re.sub(r"[^A-Za-z0-9]+", "_", self.origin)
         return f"{slug}_{crc32(self.path.encode()):08x}"
 
@@ -74,7 +78,7 @@ def own_folder() -> MigrationFolder:
     return MigrationFolder(OWN_ORIGIN, str(Path(__file__).resolve().parent.parent / "migrations"))
 
 
-def unique(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
+def unique_folders(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
     """The folders without those that are another one by another path, in order."""
     return list({Path(folder.path).resolve(): folder for folder in reversed(folders)}.values())[::-1]
 
@@ -94,11 +98,8 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
 
     Nothing of them is run. Those in which no migrations are searched are packed too, as others import them.
     """
-    import io
-    import json
-    import zipfile
 
-    found = unique(folders)
+    found = unique_folders(folders)
     problems: list[str] = []
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -135,8 +136,6 @@ def code_digest(files: Mapping[str, bytes]) -> str:
     Args:
         files: their contents, by their paths in the folder.
     """
-    import hashlib
-    import json
 
     listed = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
@@ -173,7 +172,5 @@ def _content(path: Path) -> bytes:
 
 
 def _write(archive: ZipFile, name: str, content: bytes) -> None:
-    from zipfile import ZIP_DEFLATED, ZipInfo
-
     # A fixed date: the same files make the same archive.
     archive.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
-
+from ..migration import Migration, Phase
 from .results import NOT_NEEDED
 
 LONGEST_EVIDENCE = 1000
@@ -32,36 +31,36 @@ def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dic
 
 
 def with_unplanned(
-    foretold: Mapping[str, Mapping[str, str]], migrations: Iterable[type[Migration]]
+    predicted: Mapping[str, Mapping[str, str]], migrations: Iterable[type[Migration]]
 ) -> dict[str, Mapping[str, str]]:
     """The same, and that nothing was said of those which the plan did not know.
 
     Args:
-        foretold: what a run is held to, by id.
+        predicted: what a run is held to, by id.
         migrations: all that may run in it.
     """
     before = [one.id() for one in migrations if one.phase == Phase.PRE]
-    return {**dict.fromkeys(before, _UNPLANNED), **foretold}
+    return {**dict.fromkeys(before, _UNPLANNED), **predicted}
 
 
-def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
+def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
     """Why a migration must not act as the plan no longer holds; empty where it may.
 
     What is not needed any more writes nothing: whoever has done it, the cluster is where the plan leads.
 
     Args:
-        foretold: what the plan said of it; None where there is no plan.
+        predicted: what the plan said of it; None where there is no plan.
         verdict, evidence: what its check says now.
     """
-    if foretold is None or verdict == NOT_NEEDED:
+    if predicted is None or verdict == NOT_NEEDED:
         return ""
-    if not foretold["verdict"]:
+    if not predicted["verdict"]:
         return (
             f"it was not planned, and now it is {verdict} ({evidence[:LONGEST_EVIDENCE]}); nothing of it was"
             " written: run the playbook again, and let the plan know the folder of this migration, too"
             " (kyma_migration_paths)"
         )
-    then, now = (foretold["verdict"], foretold["evidence"]), (verdict, evidence[:LONGEST_EVIDENCE])
+    then, now = (predicted["verdict"], predicted["evidence"]), (verdict, evidence[:LONGEST_EVIDENCE])
     if then == now:
         return ""
     return (
@@ -70,11 +69,11 @@ def deviation(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -
     )
 
 
-def already_done_warning(foretold: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
+def already_done_warning(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
     """What a person should know where somebody, or an earlier task, was quicker; mostly empty."""
-    if foretold is None or verdict != NOT_NEEDED or foretold["verdict"] in (NOT_NEEDED, ""):
+    if predicted is None or verdict != NOT_NEEDED or predicted["verdict"] in (NOT_NEEDED, ""):
         return ""
     return (
-        f"it was planned as {foretold['verdict']} ({foretold['evidence']}), and is not needed any more"
+        f"it was planned as {predicted['verdict']} ({predicted['evidence']}), and is not needed any more"
         f" ({evidence}): it has been done since"
     )

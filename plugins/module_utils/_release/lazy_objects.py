@@ -1,14 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that are read when somebody looks at the first of them."""
+"""Objects that are parsed on first access."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from .._cluster.cluster import Object
 
 
 class LazyObjects(Sequence[Object]):

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
-from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
-from .records.record_schema import API_VERSION
-from .records.record_writer import current_user, timestamp
-from .records.runs import RUNNING, forget_old_runs, read_run, read_runs, update_run_status
+from .._carrier.task import Task
+from .._cluster.timestamp import timestamp
+from .._errors import LifecycleError
+from .recorder import seconds_since_start
+from .records.runs import RUNNING, read_run, update_run_status
 
 POLL_SECONDS = 5.0
 """How often the run's record is read for the wish of somebody at another terminal."""
@@ -125,28 +121,6 @@ def wish_in(record: Mapping[str, Any]) -> str:
     return str(status.get("cancelled") or "") or ("" if ended == RUNNING else f"its end as {ended}")
 
 
-def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
-    """End the record of a run that was stopped; answers with warnings for a person.
-
-    Args:
-        task: whose work has ended.
-        run: its run, or empty.
-        why: who or what cancelled it, or empty.
-    """
-    if not run or not why:
-        return []
-    if task.tenure:
-        # Ansible may not come to the task that ends the run.
-        task.tenure.is_over = True
-    try:
-        never = end_cancelled_run(task.cluster, run, why)
-    except LifecycleError as error:
-        return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
-    told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
-    task.progress("run", "cancelled", f"{told}; run the playbook again to go on from there")
-    return []
-
-
 class Grace:
     """Answers whether what was in flight at a cancellation has used up its grace.
 
@@ -173,98 +147,3 @@ class Grace:
         if self._since is None:
             self._since = self._clock()
         return self._clock() - self._since >= self._seconds
-
-
-LONGEST_MESSAGE = 1000
-
-
-def seconds_since_start(spec: Mapping[str, Any]) -> float:
-    """How long a run has taken: by the monotonic clock, where this is the host that it began on."""
-    elapsed = time.monotonic() - spec.get("clock", 0.0)
-    if spec.get("startedBy") == current_user() and elapsed >= 0:
-        return float(elapsed)
-    started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    return (datetime.now(UTC) - started).total_seconds()
-
-
-def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
-    """End the record of the run before, where nobody did: it was cut off, or it is at work and shall stop.
-
-    What ends as cancelled may have had no time, nor the rights, to forget runs that are older still; and what
-    was cut off before it had a record, to end the one before it.
-
-    Args:
-        cluster: that has the records.
-        forerunner: the run that was the newest, or empty.
-        run: the run that begins now.
-    """
-    if not forerunner:
-        return
-    record = cluster.get(API_VERSION, "Run", forerunner)
-    state = (record.get("status") or {}).get("state") if record else RUNNING
-    if state in (RUNNING, CANCELLED):
-        end_other_runs(cluster, run)
-
-
-def end_other_runs(cluster: Cluster, run: str) -> None:
-    """End the records of all runs that nobody did, and forget those that are old.
-
-    Args:
-        cluster: that has the records.
-        run: the one that has the lease, so that nobody is at work on any other.
-    """
-    runs = read_runs(cluster)
-    for other in runs:
-        if other["metadata"]["name"] != run:
-            _end_cancelled(cluster, other, f"the run {run}, which {current_user()} has begun since")
-    forget_old_runs(cluster, runs, run)
-
-
-def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:
-    """End a run's record as cancelled, with what was never started; one that has ended stays as it is.
-
-    Ansible may not come to the task that ends a run: it ends at once when it is interrupted.
-
-    Args:
-        cluster: that has the record.
-        run: its name.
-        why: who or what cancelled it, where the record does not say so yet.
-
-    Returns:
-        The components that the run never came to.
-
-    Raises:
-        LifecycleError: the record can't be read or written.
-    """
-    return _end_cancelled(cluster, read_run(cluster, run), why)
-
-
-def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Sequence[str]:
-    spec, status = record["spec"], record.get("status") or {}
-    if status.get("state") != RUNNING:
-        return ()
-    known = status.get("components") or {}
-    never = {
-        name: ComponentOutcome(name, NOT_STARTED, error="the run was cancelled before").as_result()
-        for name in spec.get("components") or ()
-        if name not in known
-    }
-    now = timestamp()
-    cancelled = {
-        "cancelled": status.get("cancelled") or why,
-        "cancelledAt": status.get("cancelledAt") or now,
-    }
-    told = failures_of({**status, **cancelled, "components": {**known, **never}})
-    update_run_status(
-        cluster,
-        record["metadata"]["name"],
-        {
-            **cancelled,
-            "state": CANCELLED,
-            "message": "; ".join(told)[:LONGEST_MESSAGE],
-            "finishedAt": now,
-            "seconds": round(seconds_since_start(spec), 3),
-            "components": never,
-        },
-    )
-    return tuple(never)

@@ -5,24 +5,28 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deployed
+from collections.abc import Mapping
+from typing import Any
 
+from .._carrier.task import Result, Task, TaskDefinition
+from .._deploy.component_options import ComponentOptions
+from .._deploy.delete.deletion import delete_components
+from .._deploy.run.deployment import deploy_components
+from .._deploy.run.prune_run import prune_components
+from .option_values import migration_options, policy_of
+from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
 
 
 def component(task: Task) -> Result:
     """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    options = _options(task.params)
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import (
-            delete_components,
-        )
-
-        return delete_components(task)
+        return delete_components(task, options, RECORD_KINDS)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
-        names = ", ".join(task.params["names"])
+        names = ", ".join(options.names)
         return {
             "changed": True,
             "components": [],
@@ -31,12 +35,24 @@ def component(task: Task) -> Result:
             "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
         }
     if task.params["state"] == "pruned":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import (
-            prune_components,
-        )
+        return prune_components(task, options)
+    return deploy_components(task, options)
 
-        return prune_components(task)
-    return deployed(task)
+
+def _options(params: Mapping[str, Any]) -> ComponentOptions:
+    """What the options of the task ``component`` say."""
+    return ComponentOptions(
+        names=tuple(params["names"]),
+        run=params["run"] or "",
+        policy=policy_of(params),
+        migrations=migration_options(params),
+        timeout=float(params["timeout"]),
+        workers=int(params["workers"]),
+        grace=float(params["grace"]),
+        deadline=float(params["deadline"]),
+        force=bool(params["force"]),
+        undo_migrations=bool(params["undo_migrations"]),
+    )
 
 
 DEFINITION = TaskDefinition(

@@ -10,46 +10,29 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    chosen,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    task_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
-    require_planned_code,
-    require_planned_release,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    SKIPPED,
-    MigrationOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    end_if_cancelled,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    FAILED,
-    SUCCEEDED,
-    duration_of,
-    global_phase,
-    run_problems,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
-
+from .._carrier.options import RELEASE_SPEC
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Cluster
+from .._cluster.dry_run.dry_run_cluster import DryRunCluster
+from .._cluster.timestamp import timestamp
+from .._components.migrations.migration_runner import select_migrations
+from .._components.migrations.undo_run import UndoRequest, undo_migrations
+from .._deploy.desired.release_migrations import named_or_deployed_migrations, release_migrations
+from .._deploy.plan.binding import require_planned_code, require_planned_release
+from .._errors import LifecycleError
+from .._migrations.results import SKIPPED, MigrationOutcome
+from .._objects.apply.diff import diff_of
+from .._runs.cancellation import CancellationCheck
+from .._runs.lease.lease_session import run_under_lease
+from .._runs.lease.own_lease import run_with_own_lease
+from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, run_problems
+from .._runs.recorder import end_if_cancelled
+from .._runs.records.journal_records import journal_of
+from .._runs.records.runs import new_run_name, read_run, update_run_status
+from .._runs.reminder import Reminder
+from ..migration import GLOBAL, Migration, Phase
+from .option_values import migration_options
+from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
@@ -64,18 +47,10 @@ def migration(task: Task) -> Result:
     Or undo what they have written.
     """
     if task.params["state"] == "undone":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-            undo_migrations,
-        )
-
-        return undo_migrations(task)
+        return _undo(task)
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            run_with_own_lease,
-        )
-
         name = f"migration-{new_run_name()}"
         return run_with_own_lease(task, name, lambda leased: _migrate(leased, {}))
     record = read_run(task.cluster, task.params["run"])
@@ -85,12 +60,29 @@ def migration(task: Task) -> Result:
         return _migrate(working_task, record)
 
 
+def _undo(task: Task) -> Result:
+
+    params = task.params
+    if params["phase"]:
+        raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+    request = UndoRequest(
+        ids=tuple(params["ids"] or ()),
+        component=params["component"],
+        run=params["run"] or "",
+        force=params["force"],
+    )
+    options = migration_options(params)
+    return undo_migrations(
+        task, request, lambda working: named_or_deployed_migrations(working, options), RECORD_KINDS
+    )
+
+
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     with Reminder(task.progress) as progress:
-        return _migrated(replace(task, progress=progress), record)
+        return _run_selected(replace(task, progress=progress), record)
 
 
-def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
+def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
     recorded = bool(record)
@@ -98,17 +90,18 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
-    migrating = task_migrations(task, overlay or task.cluster).bound_to_plan(record).journaled(journal)
+    runner = release_migrations(task, migration_options(params), overlay or task.cluster)
+    runner = runner.bound_to_plan(record).with_journal(journal)
     if recorded:
-        migrating = migrating.with_intent_records(task.cluster, record)
+        runner = runner.with_intent_records(task.cluster, record)
     elif task.tenure:
-        migrating = migrating.leased(task.tenure)
-    wanted = chosen(migrating, params, tuple(params["ids"] or ()))
+        runner = runner.with_lease(task.tenure)
+    wanted = select_migrations(runner, params["ids"] or (), params["component"], params["phase"])
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
-        outcomes += _not_started(here, why_not) if why_not else migrating.run_migrations(here, overlay)
+        outcomes += _not_started(here, why_not) if why_not else runner.run_migrations(here, overlay)
     failed = [one for one in outcomes if one["fatal"]]
     result: Result = {
         "changed": any(one["wrote"] for one in outcomes),
@@ -126,11 +119,11 @@ def _migrated(task: Task, record: Mapping[str, Any]) -> Result:
         _note(
             task,
             outcomes,
-            migrating.cancel_reasons,
-            migrating.entry_count(record),
+            runner.cancel_reasons,
+            runner.entry_count(record),
             time.monotonic() - started,
         )
-    cancelled_by = "; ".join(migrating.cancel_reasons) or stopping.reason()
+    cancelled_by = "; ".join(runner.cancel_reasons) or stopping.reason()
     if recorded:
         result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
     told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
@@ -164,10 +157,6 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
 
 
 def _overlay(cluster: Cluster) -> Any:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-        DryRunCluster,
-    )
-
     return DryRunCluster(cluster)
 
 

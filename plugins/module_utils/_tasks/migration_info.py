@@ -8,42 +8,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    chosen,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    deployed_migrations,
-    task_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    NOT_NEEDED,
-    CheckResult,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
-    has_written,
-    newest_undoing,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
-
+from .._carrier.options import RELEASE_SPEC
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Object
+from .._cluster.shared_reads import SharedReads
+from .._components.migrations.migration_runner import select_migrations
+from .._deploy.desired.release_migrations import named_or_deployed_migrations
+from .._migrations.results import NOT_NEEDED, CheckResult
+from .._migrations.retirement import overdue_migrations
+from .._runs.records.runs import read_runs
+from .._runs.records.undone_migrations import has_written, newest_undoing
+from ..migration import GLOBAL, Migration
+from .option_values import migration_options
 from .shared_options import MIGRATING_SPEC
 
 
 def migration_info(task: Task) -> Result:
     """Ask migrations for their verdicts, and the runs when each last ran."""
-    named = task.materials.has_release
-    migrating = task_migrations(task, task.cluster) if named else deployed_migrations(task)
-    wanted = chosen(migrating, task.params, tuple(task.params["ids"]))
+    params = task.params
+    runner = named_or_deployed_migrations(task, migration_options(params))
+    wanted = select_migrations(runner, params["ids"], params["component"], params["phase"])
     # What belongs to no component doesn't take part; its check may rely on what it would find.
-    asked = [one for one in wanted if one.component in (GLOBAL, *migrating.setting.components)]
-    nobody = "the release" if named else "the cluster"
-    verdicts = {one.id: one for one in migrating.check_migrations(asked, SharedReads(task.cluster))}
-    late = overdue_migrations(wanted, migrating.setting.release)
+    asked = [one for one in wanted if one.component in (GLOBAL, *runner.setting.components)]
+    nobody = "the release" if task.materials.has_release else "the cluster"
+    verdicts = {one.id: one for one in runner.check_migrations(asked, SharedReads(task.cluster))}
+    late = overdue_migrations(wanted, runner.setting.release)
     runs = read_runs(task.cluster)
     return {
         "changed": False,

@@ -8,23 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
-    MIGRATION_SPEC,
-    RELEASE_SPEC,
-    ArgumentSpec,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
-    blocked_message,
-    summary_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
-
+from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
+from .._carrier.task import Result, Task, TaskDefinition
+from .._components.migrations.migration_runner import MigrationRunner
+from .._deploy.plan.binding import plan_inputs
+from .._deploy.plan.planner import create_plan
+from .._deploy.plan.release_plan import PlanRequest
+from .._deploy.plan.summary import blocked_message, summary_of
+from .option_values import migration_options, policy_of
+from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 
 
@@ -36,12 +28,14 @@ def plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
+        RECORD_KINDS,
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
         strict=params["strict"],
     )
-    made = create_plan(task.cluster, task.materials, request, found, MigrationRunner.from_task(task, found))
+    runner = MigrationRunner.from_task(task, found, migration_options(params))
+    made = create_plan(task.cluster, task.materials, request, found, runner)
     if made.blockers:
         return {
             "failed": True,
@@ -61,8 +55,6 @@ def plan(task: Task) -> Result:
     if task.diff:
         result["diff"] = made.diff()
     if params["plan_out"] or params["plan"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
-
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
 

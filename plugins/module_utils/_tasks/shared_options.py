@@ -1,23 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that the tasks of a deployment share, and what they mean as values."""
+"""Options that the tasks of a deployment share."""
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
-    MIGRATION_SPEC,
-    RELEASE_SPEC,
-    ArgumentSpec,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
-    LEASE_SECONDS,
-    SERVICE_ACCOUNT,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    INTERACTIVE_MANAGERS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
+from .._carrier.task import LEASE_SECONDS, SERVICE_ACCOUNT
+from .._objects.ownership.policy import INTERACTIVE_MANAGERS
+from .._progress import GRACE
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},

@@ -15,6 +15,8 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 
+from .._release.version import number_problem
+
 
 @dataclass(frozen=True)
 class Arguments:
@@ -83,6 +85,5 @@ def _number_problem(args: Mapping[str, Any]) -> str:
     version = args.get("release_version")
     if not isinstance(version, float):
         return ""
-    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import number_problem
 
     return f"release_version (kyma_release_version): {number_problem(version)}"

@@ -34,9 +34,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.garbage import search_less_often
 
+from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .interpreter import NEEDED_BY_ALL, has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
@@ -72,7 +71,6 @@ class Carrier(ActionBase):
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See ActionBase."""
         super().run(tmp, task_vars)
-        search_less_often()
         if is_stop_requested():
             return cancelled_result("it was not started, as ansible-playbook was told to stop")
         restore_signals()

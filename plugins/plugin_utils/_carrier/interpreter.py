@@ -17,7 +17,6 @@ INTERPRETER = "ansible_python_interpreter"
 NEEDED_BY_ALL = (
     "urllib3",
     "yaml",
-    "concurrent.futures.thread",
     "ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection",
 )
 """What every task imports to reach a cluster."""

@@ -34,7 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.er
     refuse_precondition,
     validated_ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write, timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     KindNotServed,
     Untypeable,
@@ -49,6 +49,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_sel
     field_matcher,
     label_matcher,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 
 from .memory_store import Store
 

@@ -19,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
     without_version,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD_KIND,
     NAMESPACE_KIND,
@@ -29,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     is_of_kind,
     kinds_of_crd,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})

@@ -138,7 +138,7 @@ def can_be_undone(case: Case) -> Problems:
     if error:
         yield f"its own undo failed: {error}"
     if problems := case.compare(cluster, wanted, "`before`", without=migration.irreversible_kinds):
-        told_by_undo = [str(one) for one in report.objects if not one.complete]
+        told_by_undo = [str(one) for one in report.objects if not one.is_complete]
         yield (
             "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and "
             "why (`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:"

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import zipfile
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 
@@ -73,7 +75,7 @@ def write_plan(
     kept: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "createdAt": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "createdAt": timestamp(),
         "asked": dict(asked),
         "names": dict(names or {}),
         "summary": list(result["summary"]),
@@ -202,8 +204,6 @@ def plan_file_digest(kept: Mapping[str, Any]) -> str:
 
 def archive_code_digest(archive: bytes) -> str:
     """sha256 over the code of packed migrations, wherever their folders lie."""
-    import io
-    import zipfile
 
     with zipfile.ZipFile(io.BytesIO(archive)) as packed:
         # The first two parts of a name tell where it was found.

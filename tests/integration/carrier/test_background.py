@@ -34,17 +34,17 @@ def leftovers(playbooks: Playbooks) -> list[str]:
         time.sleep(0.2)
 
 
-@BOTH
-def test_every_change_reaches_the_terminal_within_two_seconds(playbooks: Playbooks, host: str) -> None:
-    outcome = playbooks.run([slow("work", steps=6, pause=0.7)], host)
-    told = [
-        (seen, re.fullmatch(rf"\[{host}\] slow: step (\d) \(at=([\d.]+) pid=\d+\)", line))
-        for seen, line in outcome.lines
-    ]
-    steps = [(seen, match) for seen, match in told if match]
-    assert [int(match[1]) for _time, match in steps] == [0, 1, 2, 3, 4, 5]
-    assert all(seen - float(match[2]) < 2.0 for seen, match in steps)
-    assert outcome.results[host, "work"]["changed"] is True
+def test_every_change_reaches_the_terminal_within_two_seconds(playbooks: Playbooks) -> None:
+    outcome = playbooks.run([slow("work", steps=6, pause=0.7)])
+    for host in (HERE, THERE):
+        told = [
+            (seen, re.fullmatch(rf"\[{host}\] slow: step (\d) \(at=([\d.]+) pid=\d+\)", line))
+            for seen, line in outcome.lines
+        ]
+        steps = [(seen, match) for seen, match in told if match]
+        assert [int(match[1]) for _time, match in steps] == [0, 1, 2, 3, 4, 5]
+        assert all(seen - float(match[2]) < 2.0 for seen, match in steps)
+        assert outcome.results[host, "work"]["changed"] is True
     assert leftovers(playbooks) == []
 
 
@@ -74,8 +74,7 @@ def test_results_are_those_of_the_function(playbooks: Playbooks) -> None:
     assert leftovers(playbooks) == []
 
 
-@BOTH
-def test_poll_0_answers_with_the_job(playbooks: Playbooks, host: str) -> None:
+def test_poll_0_answers_with_the_job(playbooks: Playbooks) -> None:
     outcome = playbooks.run(
         [
             {**slow("start", steps=1, pause=1), "async": 60, "poll": 0, "register": "job"},
@@ -89,14 +88,15 @@ def test_poll_0_answers_with_the_job(playbooks: Playbooks, host: str) -> None:
                 # Ansible's own module would search for a Python; ours must not need this.
                 "vars": {"ansible_python_interpreter": sys.executable},
             },
-        ],
-        host,
+        ]
     )
-    assert outcome.results[host, "start"]["ansible_job_id"]
-    assert "steps" not in outcome.results[host, "start"]
-    assert outcome.results[host, "wait"]["steps"] == 1
+    for host in (HERE, THERE):
+        assert outcome.results[host, "start"]["ansible_job_id"]
+        assert "steps" not in outcome.results[host, "start"]
+        assert outcome.results[host, "wait"]["steps"] == 1
+        [table] = re.findall(rf"DURATIONS \[{host}\].*?(?=DURATIONS|\Z)", outcome.text, re.DOTALL)
+        assert re.search(r"component +slow +deployed +1\.25", table)
     assert "slow: step" not in outcome.text
-    assert re.search(r"component +slow +deployed +1\.25", outcome.text)
 
 
 def test_a_cancel_file_stops_what_was_shipped(playbooks: Playbooks) -> None:

@@ -138,9 +138,9 @@ def test_whatever_was_written_all_is_as_before(scene: Scene, name: str) -> None:
     rehearsed = undo_writes(DryRunCluster(scene.live), scene.journal.entries)
     done = scene.undo()
     assert [str(one) for one in done] == [str(one) for one in rehearsed.objects]
-    assert all(one.complete for one in done), [str(one) for one in done]
+    assert all(one.is_complete for one in done), [str(one) for one in done]
     eventually(lambda: [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] == before)
-    assert [str(one) for one in scene.undo() if one.changed] == []
+    assert [str(one) for one in scene.undo() if one.is_changed] == []
 
 
 def test_a_service_comes_back_with_other_addresses_and_says_so(scene: Scene) -> None:
@@ -175,7 +175,7 @@ def test_others_write_all_the_time_and_nothing_of_theirs_is_lost_or_taken_for_ou
     finally:
         stop.set()
         other.join()
-    assert [(one.fields, one.kept) for one in done] == [(("data.x",), ())]
+    assert [(one.fields, one.retained) for one in done] == [(("data.x",), ())]
     live = scene.get("ConfigMap", "a")
     assert live
     assert live["data"]["x"] == "0"
@@ -199,7 +199,7 @@ def test_what_a_controller_writes_at_once_after_a_scale_is_not_taken_for_ours(sc
     migrating = JournalingCluster(watched, scene.journal, Writer("logging/it"))
     migrating.patch(APPS, "Deployment", "a", scene.namespace, {"spec": {"replicas": 1}}, subresource="scale")
     [one] = scene.undo()
-    assert (one.fields, one.kept) == (("spec.replicas",), ())
+    assert (one.fields, one.retained) == (("spec.replicas",), ())
     live = scene.get("Deployment", "a", APPS)
     assert live
     assert live["spec"]["replicas"] == 0

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.extent import cases
+
 from .elsewhere import inventory_elsewhere
-from .matrix import cases
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, deployment

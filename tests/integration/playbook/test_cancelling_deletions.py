@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from .matrix import cases
+from tests.support.extent import cases
+
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import NAMESPACE, SmallRelease, config_map

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import ROOT
+from tests.support.extent import cases
 
-from .matrix import cases
 from .own_cluster import OwnCluster
 from .running import Outcome, Playbook, Running
 from .synthetic import SmallRelease, config_map

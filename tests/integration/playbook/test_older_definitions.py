@@ -9,9 +9,9 @@ import copy
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import DEFINITIONS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.integration.migrations.test_real_ones import eventually
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.control_plane
 
 LACKING = {
     "Installation": ("status", "target"),
-    "Inventory": ("spec", "source"),
+    "Inventory": ("spec", "details"),
     "Run": ("spec", "migrations"),
     "JournalEntry": ("spec", "irreversible"),
 }
@@ -33,7 +33,7 @@ MIGRATIONS = {"migrations": {"one/mark": {"verdict": "needed", "evidence": "it h
 
 def outdate(cluster: OwnCluster) -> None:
     """Let the cluster have definitions of an older version of this collection."""
-    for definition in DEFINITIONS:
+    for definition in RECORD_KINDS.definitions:
         kind = definition["spec"]["names"]["kind"]
         part, field = LACKING[kind]
         older = copy.deepcopy(definition)
@@ -72,14 +72,14 @@ def test_a_run_is_held_to_its_plan_although_its_definition_knew_of_none(
     assert installation
     assert installation["status"]["target"]
     for inventory in own_cluster.api.list(API_VERSION, "Inventory").items:
-        assert inventory["spec"]["source"]
+        assert inventory["spec"]["details"]["source"]
 
 
 def test_what_the_definition_has_just_got_is_in_the_record(own_cluster: OwnCluster) -> None:
     # An API server goes by the older one for some milliseconds: one time in five that is too long.
     for number in range(20):
         outdate(own_cluster)
-        for definition in DEFINITIONS:
+        for definition in RECORD_KINDS.definitions:
             own_cluster.api.apply(definition, force=True)
         create_run(own_cluster.api, f"run-{number}", MIGRATIONS)
         record = own_cluster.api.get(API_VERSION, "Run", f"run-{number}")

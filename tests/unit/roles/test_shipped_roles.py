@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
     rights_problem,
     roles_as_yaml,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import VIEWERS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import ROOT
 from tests.integration.playbook.release_rules import RULES
@@ -48,15 +48,21 @@ def _modules_of_rights() -> list[str]:
 
 def own_needs() -> set[Right]:
     """All that the code says that it needs whatever is deployed: each function that takes no release."""
+    kinds = {"kinds": RECORD_KINDS}
     modules = [import_module(name) for name in _modules_of_rights()]
     functions = {
         function
         for module in modules
         for name, function in inspect.getmembers(module, inspect.isfunction)
-        if name.endswith("_rights") and not inspect.signature(function).parameters
+        if name.endswith("_rights") and inspect.signature(function).parameters.keys() <= kinds.keys()
     }
     assert len(functions) >= 3
-    return {right.everywhere() for function in functions for right in function()}
+    given = {function: inspect.signature(function).parameters.keys() & kinds for function in functions}
+    return {
+        right.everywhere()
+        for function, names in given.items()
+        for right in function(**{name: kinds[name] for name in names})
+    }
 
 
 def test_the_deployer_gets_what_the_code_needs_and_no_more() -> None:
@@ -70,7 +76,7 @@ def test_no_rule_can_go(number: int) -> None:
 
 
 def test_what_readers_get_is_what_deployments_bring() -> None:
-    assert READER == VIEWERS
+    assert RECORD_KINDS.viewers == READER
 
 
 def test_nothing_is_granted_wholesale() -> None:

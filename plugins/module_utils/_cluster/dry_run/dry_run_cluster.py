@@ -35,6 +35,7 @@ from ..errors import (
 from ..fields.json_patch import merge_patch_between
 from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, built_in_kinds, is_of_kind
 from ..object_selectors import field_matcher, label_matcher
+from ..timestamp import timestamp
 from .error_responses import (
     already_exists,
     copy_in_version,
@@ -44,9 +45,8 @@ from .error_responses import (
     validated_ref,
 )
 from .overlay import Overlay, OverlayChange
-from .plain_objects import is_surely_valid
 from .server_rules import depends_on
-from .writes import Write, timestamp
+from .writes import Write
 
 Answer = TypeVar("Answer")
 
@@ -437,7 +437,7 @@ class DryRunCluster(Cluster):
 
         Only what it finds invalid counts.
         """
-        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind) or is_surely_valid(obj):
+        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
             return
         spare = f"rehearsal-{uuid.uuid4().hex[:10]}"
         try:

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from ..cluster import Object, Ref, ref_of
@@ -306,11 +305,6 @@ def _decoding(verb: str, obj: Object) -> Iterator[None]:
     except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         message = f"{obj['kind']} in version {obj['apiVersion']!r} cannot be handled: {type(error).__name__}"
         raise api_error(f"{verb} {ref_of(obj)}", 400, {"reason": "BadRequest", "message": message}) from error
-
-
-def timestamp() -> str:
-    """Now, as the API server writes it: RFC 3339 in whole seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def without_nulls(value: Any) -> Any:

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
-    last_undone,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from ..._cluster.cluster import Object
+from ..._runs.records.undone_migrations import last_undo_note
+from ...migration import Migration
 from ..component_plan import MigrationPlan
 
 
-def with_irreversible(plan: MigrationPlan, migration: type[Migration]) -> MigrationPlan:
+def with_irreversible_note(plan: MigrationPlan, migration: type[Migration]) -> MigrationPlan:
     """The same, telling which of its writes can't be undone."""
     why, kinds = migration.irreversible, migration.irreversible_kinds
     lasting = [write.ref for write in plan.writes if why and (not kinds or write.ref.kind in kinds)]
@@ -28,16 +25,16 @@ def with_irreversible(plan: MigrationPlan, migration: type[Migration]) -> Migrat
     return replace(plan, writes=writes, notes=(*plan.notes, note))
 
 
-def with_undone(plans: Iterable[MigrationPlan], runs: Sequence[Object]) -> list[MigrationPlan]:
+def with_undo_notes(plans: Iterable[MigrationPlan], runs: Sequence[Object]) -> list[MigrationPlan]:
     """The same, telling of those that are needed when and by whom they were undone.
 
     Args:
         plans: what is known of each migration.
         runs: the records of all runs, the newest first.
     """
-    return [_with_undone(plan, runs) if plan.verdict == "needed" else plan for plan in plans]
+    return [_with_undo_note(plan, runs) if plan.verdict == "needed" else plan for plan in plans]
 
 
-def _with_undone(plan: MigrationPlan, runs: Sequence[Object]) -> MigrationPlan:
-    note = last_undone(runs, plan.id)
+def _with_undo_note(plan: MigrationPlan, runs: Sequence[Object]) -> MigrationPlan:
+    note = last_undo_note(runs, plan.id)
     return replace(plan, notes=(*plan.notes, note)) if note else plan

@@ -5,21 +5,30 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
-    RehearsedChanges,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+from typing import NamedTuple
 
+from ..._cluster.cluster import Cluster
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.shared_reads import SharedReads
+from ..._migrations.results import CheckResult
+from ..._objects.apply.rehearsed_changes import RehearsedChanges
+from ..._runs.records.runs import read_runs
+from ...migration import Phase
 from ..component_plan import Blocker, MigrationPlan
-from .migration_notes import with_irreversible, with_undone
-from .phase_migrations import MigrationRunner, migration_plan
+from .migration_notes import with_irreversible_note, with_undo_notes
+from .migration_runner import MigrationRunner, migration_plan
+
+
+class RehearsedPhase(NamedTuple):
+    """What the migrations of one component and phase have come to.
+
+    Attributes:
+        is_needed: whether any is needed.
+        blockers: what stands in their way.
+    """
+
+    is_needed: bool
+    blockers: tuple[Blocker, ...]
 
 
 class MigrationRehearsal:
@@ -28,9 +37,8 @@ class MigrationRehearsal:
     Args:
         cluster: the live one.
         overlay: what is rehearsed on, over the live one.
-        migrating: those that take part; None where what was found may not run.
+        runner: those that take part; None where what was found may not run.
         changes: of the overlay.
-        blockers: where what stands in the way is added.
 
     Attributes:
         verdicts: what is known of each migration so far.
@@ -40,14 +48,12 @@ class MigrationRehearsal:
         self,
         cluster: Cluster,
         overlay: DryRunCluster,
-        migrating: MigrationRunner | None,
+        runner: MigrationRunner | None,
         changes: RehearsedChanges,
-        blockers: list[Blocker],
     ) -> None:
         self._overlay = overlay
-        self._migrating = migrating
+        self._runner = runner
         self._changes = changes
-        self._blockers = blockers
         # What is rehearsed reads for itself: it may meet a conflict, and must see what there is then.
         self._checked = overlay.reading_from(SharedReads(cluster))
         self.verdicts: list[MigrationPlan] = []
@@ -57,38 +63,41 @@ class MigrationRehearsal:
         """Those that are needed so far."""
         return [verdict for verdict in self.verdicts if verdict.verdict == "needed"]
 
-    def rehearse(self, component: str, phase: Phase) -> bool:
-        """Rehearse the migrations of one component and phase; whether any is needed."""
-        if self._migrating is None:
-            return False
+    def rehearse(self, component: str, phase: Phase) -> RehearsedPhase:
+        """Rehearse the migrations of one component and phase."""
+        if self._runner is None:
+            return RehearsedPhase(False, ())
+        blockers: list[Blocker] = []
         verdicts = [
-            self._rehearse(self._migrating, result)
-            for turn in self._migrating.ordered_groups(component, phase)
-            for result in self._migrating.check_migrations(turn, self._checked)
+            self._rehearse(self._runner, result, blockers)
+            for turn in self._runner.ordered_groups(component, phase)
+            for result in self._runner.check_migrations(turn, self._checked)
         ]
         self.verdicts += verdicts
-        return any(verdict.verdict == "needed" for verdict in verdicts)
+        return RehearsedPhase(any(one.verdict == "needed" for one in verdicts), tuple(blockers))
 
-    def noted(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
+    def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
         """The verdicts, those that are needed with what the records of runs tell of them.
 
         Raises:
             ClusterError: the records can't be read.
         """
-        return tuple(with_undone(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
+        return tuple(with_undo_notes(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
 
-    def _rehearse(self, migrating: MigrationRunner, result: CheckResult) -> MigrationPlan:
+    def _rehearse(
+        self, runner: MigrationRunner, result: CheckResult, blockers: list[Blocker]
+    ) -> MigrationPlan:
         verdict = migration_plan(result)
         problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
         # Taken at once, as nothing is rehearsed any more once the deployment is cancelled.
-        reasons = migrating.take_cancel_reasons()
+        reasons = runner.take_cancel_reasons()
         if verdict.verdict == "needed" and not problems and not reasons:
-            error = migrating.rehearse(self._overlay, verdict.id)
+            error = runner.rehearse(self._overlay, verdict.id)
             problems += [f"migration {verdict.id}, rehearsed: {error}"] if error else []
-            reasons += migrating.take_cancel_reasons()
-            verdict = with_irreversible(
-                verdict.with_writes(self._changes.take()), migrating.migration(verdict.id)
+            reasons += runner.take_cancel_reasons()
+            verdict = with_irreversible_note(
+                verdict.with_writes(self._changes.take()), runner.migration(verdict.id)
             )
         problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
-        self._blockers += [Blocker(result.component, problem) for problem in problems]
+        blockers += [Blocker(result.component, problem) for problem in problems]
         return verdict

@@ -9,16 +9,12 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster, Ref
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._migrations.journal.undo import undo_writes
+from ..._migrations.journal.undo_report import (
     DELETED,
     FAILED,
     IRREVERSIBLE,
@@ -27,16 +23,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     RESTORED,
     UndoneObject,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import outcomes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    read_journal,
-    with_secrets,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import undo_rights
-
-from .undo_retention import sparing_rights
+from ..._objects.access.rights import Right
+from ..._runs import outcomes
+from ..._runs.outcomes import ComponentOutcome
+from ..._runs.records.journal_records import read_journal, with_secrets
+from ..._runs.records.record_rights import undo_rights
+from .undo_retention import retention_rights
+from .undo_run import AskMigrations, UndoRun
 
 MIGRATIONS = "past migrations"
 """What undoing migrations is called among components: a name that none can have, as these have no spaces."""
@@ -51,24 +44,35 @@ class PastMigrations:
         cluster: live or an overlay.
         named: the objects that components consist of.
         components: whose migrations are meant; None for all.
+        shipped: answers with the migrations that there are now, some of which undo their own way.
+        force: whether to give up what could be undone.
 
     Attributes:
         is_undoable: whether the journal has to stay, as anything of it can be undone and nobody forces it.
     """
 
     def __init__(
-        self, task: Task, cluster: Cluster, named: Collection[Ref], components: Collection[str] | None
+        self,
+        task: Task,
+        cluster: Cluster,
+        named: Collection[Ref],
+        components: Collection[str] | None,
+        *,
+        shipped: AskMigrations,
+        force: bool,
     ) -> None:
         self._task = task
         self._cluster = cluster
         self._named = named
         self._components = components
+        self._shipped = shipped
+        self._force = force
         self.is_undoable = False
 
     def rights(self) -> set[Right]:
         """What undoing it takes."""
         rights = undo_rights(self._entries, self._cluster.resource)
-        return rights | sparing_rights(self._cluster, self._entries)
+        return rights | retention_rights(self._cluster, self._entries)
 
     def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:
         """Undo it, as long as all components are there; only describe it where nothing of it can be undone.
@@ -78,11 +82,10 @@ class PastMigrations:
         """
         if not any(one.state in _UNDOABLE for one in self._leftovers()):
             return self.describe()
-        from .undo_run import UndoRun
 
         started = time.monotonic()
         begin()
-        undoing = UndoRun(self._task, self._entries, force=False, written=self._journal)
+        undoing = UndoRun(self._task, self._entries, self._shipped, force=False, written=self._journal)
         found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
         objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
         errors = [f"{one.id}: {one.error}" for one in found if one.error]
@@ -92,19 +95,19 @@ class PastMigrations:
             outcomes.FAILED if errors else outcomes.SUCCEEDED,
             error="; ".join(errors),
             seconds=time.monotonic() - started,
-            changed=sum(obj.changed for obj in objects),
+            changed=sum(obj.is_changed for obj in objects),
             objects=len(objects),
             warnings=(
                 *undoing.warnings,
-                *(str(obj) for obj in objects if not obj.complete and obj.state != FAILED),
+                *(str(obj) for obj in objects if not obj.is_complete and obj.state != FAILED),
             ),
         )
 
     def describe(self) -> ComponentOutcome | None:
         """What stays as migrations have left it, in words; None where nothing does."""
         found = self._leftovers()
-        self.is_undoable = any(one.state in _UNDOABLE for one in found) and not self._task.params["force"]
-        told = [_leftover_told(one) for one in found]
+        self.is_undoable = any(one.state in _UNDOABLE for one in found) and not self._force
+        told = [_describe_leftover(one) for one in found]
         if self.is_undoable:
             told.append(
                 "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
@@ -135,7 +138,7 @@ class PastMigrations:
         return [one for one in report.objects if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
 
 
-def _leftover_told(one: UndoneObject) -> str:
+def _describe_leftover(one: UndoneObject) -> str:
     """That something stays as migrations have left it, in a sentence."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:

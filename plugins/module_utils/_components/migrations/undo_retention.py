@@ -7,20 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
+from ..._cluster.cluster import Cluster, Object
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._objects.access.rights import Right
+from ..._objects.inventory.inventory_entry import entry_of
+from ..._objects.prune.contained_objects import ContainedObjects
 
 
-def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
+def contents_describer(cluster: Cluster) -> Callable[[Object], str]:
     """What tells of a live object what would go with it, in words; empty where nothing would.
 
     Args:
@@ -30,7 +24,7 @@ def inhabitants_told(cluster: Cluster) -> Callable[[Object], str]:
     return lambda live: inhabitants.describe_contents(entry_of(live))
 
 
-def sparing_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
+def retention_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
     """What looking for that takes, for whatever undoing these writes may delete.
 
     Raises:

@@ -5,108 +5,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    deployed_migrations,
-    task_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-    newest_first,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
-    FAILED,
-    UndoneObject,
-    UndoReport,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    DONE,
-    WARNED,
-    MigrationOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    read_journal,
-    with_secrets,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    records_rights,
-    undo_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
-    current_user,
-    timestamp,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    read_runs,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
+from ..._migrations import engine
+from ..._migrations.journal.journal_entry import JournalEntry, newest_first
+from ..._migrations.journal.undo import undo_writes
+from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
+from ..._migrations.results import DONE, WARNED, MigrationOutcome
+from ..._objects.access.review import demand
+from ..._objects.access.rights import Right, write_rights
+from ..._objects.apply.diff import diff_of
+from ..._runs.lease.lease_rights import lease_rights
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.open_run import open_run_note
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.installation import read_installation
+from ..._runs.records.journal_records import read_journal, with_secrets
+from ..._runs.records.record_rights import records_rights, undo_rights
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.record_writer import current_user
+from ..._runs.records.runs import new_run_name, read_run, read_runs
+from ..._runs.records.undone_migrations import (
     UndoneMigration,
-    noted_in,
     record_undone,
+    recorded_undo_of,
     runs_of,
     undo_state,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ...migration import Migration
+from .migration_runner import MigrationRunner
+from .undo_retention import contents_describer, retention_rights
 
-from .phase_migrations import MigrationRunner
-from .undo_retention import inhabitants_told, sparing_rights
+AskMigrations = Callable[[Task], MigrationRunner]
+"""Answers with the migrations that are shipped, for the components that they belong to."""
 
 
-def undo_migrations(task: Task) -> Result:
-    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay."""
-    if task.params["phase"]:
-        raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
+@dataclass(frozen=True)
+class UndoRequest:
+    """Which migrations a user wants to have undone.
+
+    Attributes:
+        ids: of migrations; empty means all.
+        component: whose migrations, or None for those of all components.
+        run: only what this run has written, or empty.
+        force: overwrite what was changed since.
+    """
+
+    ids: tuple[str, ...] = ()
+    component: str | None = None
+    run: str = ""
+    force: bool = False
+
+
+def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
+    """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay.
+
+    Args:
+        task: whose work it is.
+        request: what to undo.
+        shipped: the migrations that are shipped; asked only where some of them may undo something themselves.
+        kinds: of the records that are kept of it.
+    """
     if task.check_mode:
-        return _undone(task)
-    return run_with_own_lease(task, f"undo-{new_run_name()}", _undone, lambda: _writing_rights(task))
+        return _undo(task, request, shipped, kinds)
+    return run_with_own_lease(
+        task,
+        f"undo-{new_run_name()}",
+        lambda leased: _undo(leased, request, shipped, kinds),
+        lambda: _writing_rights(task.cluster, request, kinds),
+    )
 
 
-def _writing_rights(task: Task) -> set[Right]:
+def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) -> set[Right]:
     """What the writes of undoing have to be allowed."""
-    journal = _chosen(read_journal(task.cluster, task.params["run"] or ""), task.params)
-    return write_rights(records_rights() | undo_rights(journal, task.cluster.resource))
+    journal = _select_entries(read_journal(cluster, request.run), request)
+    return write_rights(records_rights(kinds) | undo_rights(journal, cluster.resource))
 
 
-def _undone(task: Task) -> Result:
-    params = task.params
+def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
     in_the_way = _in_the_way(task.cluster)
     if in_the_way and not task.check_mode:
         raise LifecycleError(in_the_way)
-    if params["run"]:
-        read_run(task.cluster, params["run"])
-    journal = _chosen(read_journal(task.cluster, params["run"] or ""), params)
+    if request.run:
+        read_run(task.cluster, request.run)
+    journal = _select_entries(read_journal(task.cluster, request.run), request)
     still = [one for one in journal if not one.undone_at]
     if still:
-        needed = records_rights() | lease_rights() | undo_rights(still, task.cluster.resource)
-        if not params["force"]:
-            needed |= sparing_rights(task.cluster, still)
+        needed = records_rights(kinds) | lease_rights() | undo_rights(still, task.cluster.resource)
+        if not request.force:
+            needed |= retention_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")
-    undoing = UndoRun(task, journal, force=params["force"])
+    undoing = UndoRun(task, journal, shipped, force=request.force)
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
     found = undoing.work(overlay) if overlay else ()
     diff = (
@@ -116,7 +114,7 @@ def _undone(task: Task) -> Result:
     )
     if not task.check_mode:
         found = undoing.work(None)
-    return _result(found, undoing, diff if task.diff else [], _unknown(params, journal))
+    return _result(found, undoing, diff if task.diff else [], _unknown(request, journal))
 
 
 def _in_the_way(cluster: Cluster) -> str:
@@ -135,20 +133,19 @@ def _in_the_way(cluster: Cluster) -> str:
     )
 
 
-def _chosen(entries: Sequence[JournalEntry], params: Mapping[str, Any]) -> list[JournalEntry]:
-    ids, component = params["ids"] or (), params["component"]
+def _select_entries(entries: Sequence[JournalEntry], request: UndoRequest) -> list[JournalEntry]:
     return [
         one
         for one in entries
-        if (not ids or one.migration in ids)
-        and (component is None or one.migration.partition("/")[0] == component)
+        if (not request.ids or one.migration in request.ids)
+        and request.component in (None, one.migration.partition("/")[0])
     ]
 
 
-def _unknown(params: Mapping[str, Any], journal: Sequence[JournalEntry]) -> list[str]:
+def _unknown(request: UndoRequest, journal: Sequence[JournalEntry]) -> list[str]:
     """What was asked for and the journal knows nothing of."""
     known = {one.migration for one in journal}
-    return [one for one in params["ids"] or () if one not in known]
+    return [one for one in request.ids if one not in known]
 
 
 class UndoRun:
@@ -157,6 +154,7 @@ class UndoRun:
     Args:
         task: whose work it is.
         journal: what is to be undone, and what was undone before of the same.
+        shipped: the migrations that are shipped.
         force: overwrite what was changed since.
         written: all that the cluster remembers of these migrations, where the journal is a part of that only.
 
@@ -169,6 +167,7 @@ class UndoRun:
         self,
         task: Task,
         journal: Sequence[JournalEntry],
+        shipped: AskMigrations,
         *,
         force: bool,
         written: Sequence[JournalEntry] = (),
@@ -180,7 +179,7 @@ class UndoRun:
         self._runs = {run["metadata"]["name"]: run for run in read_runs(task.cluster)} if journal else {}
         self.ids = list(dict.fromkeys(one.migration for one in newest_first(journal)))
         self.warnings: list[str] = []
-        self._migrating = self._shipped() if journal else None
+        self._runner = self._ask_migrations(shipped) if journal else None
 
     def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
         """Undo what is not undone yet; on an overlay nothing is kept."""
@@ -194,7 +193,7 @@ class UndoRun:
             force=self._force,
             tell=tell,
             cancelled=self._task.cancelled,
-            inhabited=inhabitants_told(cluster),
+            inhabited=contents_describer(cluster),
         )
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
         found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
@@ -207,7 +206,7 @@ class UndoRun:
 
     def recorded_undo(self, migration: str) -> Mapping[str, Any]:
         """What the records say of undoing it before."""
-        return noted_in(self._runs, self._written, migration)
+        return recorded_undo_of(self._runs, self._written, migration)
 
     def _of(
         self,
@@ -222,7 +221,7 @@ class UndoRun:
         before = self.recorded_undo(migration)
         own_undo = outcome.state if outcome else str(before.get("ownUndo", ""))
         error = outcome.error if outcome else ""
-        changed = any(one.changed for one in objects) or outcome is not None
+        changed = any(one.is_changed for one in objects) or outcome is not None
         state = undo_state(objects, error)
         same = not changed and before and before.get("state") == state
         return UndoneMigration(
@@ -239,9 +238,9 @@ class UndoRun:
 
     def _own_undo(self, overlay: Cluster | None) -> Sequence[MigrationOutcome]:
         """Call what shipped migrations have to undo by themselves, unless that was done."""
-        if self._migrating is None:
+        if self._runner is None:
             return ()
-        classes = {one.id(): one for one in self._migrating.migrations}
+        classes = {one.id(): one for one in self._runner.migrations}
         wanted: list[type[Migration]] = [
             classes[one]
             for one in reversed(self.ids)
@@ -249,12 +248,12 @@ class UndoRun:
             and classes[one].has_own_undo()
             and self.recorded_undo(one).get("ownUndo") not in (DONE, WARNED)
         ]
-        setting = self._migrating.setting
+        setting = self._runner.setting
         if overlay is not None:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
         return engine.run_own_undo(wanted, setting)
 
-    def _shipped(self) -> MigrationRunner | None:
+    def _ask_migrations(self, shipped: AskMigrations) -> MigrationRunner | None:
         """The migrations that are there; without them the journal is enough."""
         found = self._task.materials.migrations()
         if found.problems:
@@ -265,9 +264,7 @@ class UndoRun:
             return None
         if not any(one.id() in self.ids and one.has_own_undo() for one in found.migrations):
             return None
-        if self._task.materials.has_release:
-            return task_migrations(self._task, self._task.cluster)
-        return deployed_migrations(self._task)
+        return shipped(self._task)
 
     def _tell(self, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))
@@ -280,7 +277,7 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
 def _result(
     found: Sequence[UndoneMigration], undoing: UndoRun, diff: list[dict[str, str]], unknown: Sequence[str]
 ) -> Result:
-    staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.complete]
+    staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.is_complete]
     failed = [one for one in found if one.state == FAILED]
     result: Result = {
         "changed": any(one.changed for one in found),

@@ -11,78 +11,43 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
-    MIGRATIONS,
-    PastMigrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    Terms,
-    remove_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    RemovalDecision,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import delete_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import (
-    lease_deletion_rights,
-    lease_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    removal_outcome,
-    removal_reporter,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    DEFINITIONS,
-    VIEWERS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    records_deletion_rights,
-    records_rights,
-    undo_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.kinds import CRD_KIND
+from ..._components.component_inventory import deployed_as
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
+from ..._errors import LifecycleError
+from ..._objects.access.review import demand
+from ..._objects.access.rights import Right, write_rights
+from ..._objects.apply.apply_rights import delete_rights
+from ..._objects.apply.diff import diff_of
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.inventory import COMPONENT
+from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms, remove_objects
+from ..._objects.prune.removal_decision import RemovalDecision
+from ..._progress import Progress
+from ..._runs.cancellation import Grace
+from ..._runs.durations import render_durations
+from ..._runs.lease.acquisition import delete_lease
+from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome, removal_reporter
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.installation import Installation, read_installation, write_installation
+from ..._runs.records.inventories import read_inventories, read_owned
+from ..._runs.records.journal_records import read_journal
+from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.reminder import Reminder
+from ..._threads import map_in_threads
+from ..component_options import ComponentOptions
+from ..desired.release_migrations import named_or_deployed_migrations
 from .deletion_order import deletion_waves, objects_by_component
 from .deletion_run import DeletionRun, phase_of
 from .deletion_summary import deletion_message, deletion_summary
@@ -97,38 +62,44 @@ RESOURCES = "custom resources"
 DELETING = "deleting"
 
 
-def delete_components(task: Task) -> Result:
+def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds) -> Result:
     """Delete components; in check mode on an overlay, of which nothing is kept."""
     run = new_run_name()
     if task.check_mode:
-        return _deleted(task, run)
-    result = run_with_own_lease(task, run, lambda leased: _deleted(leased, run), lambda: _rights(task))
+        return _deleted(task, options, kinds, run)
+    result = run_with_own_lease(
+        task,
+        run,
+        lambda leased: _deleted(leased, options, kinds, run),
+        lambda: _rights(task.cluster, options, kinds),
+    )
     forgotten = {"name": RECORDS, "state": SUCCEEDED}.items()
-    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(task):
+    if any(forgotten <= one.items() for one in result["components"]) or _is_nothing_recorded(
+        task.cluster, options
+    ):
         delete_lease(task.cluster)
     return result
 
 
-def _is_nothing_recorded(task: Task) -> bool:
-    return EVERYTHING in task.params["names"] and task.cluster.resource(API_VERSION, "Installation") is None
+def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
+    return EVERYTHING in options.names and cluster.resource(API_VERSION, "Installation") is None
 
 
-def _rights(task: Task) -> set[Right]:
+def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
     """What the writes of a deletion have to be allowed."""
-    cluster, names = task.cluster, task.params["names"]
-    found = records_rights() | records_deletion_rights()
+    found = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
-        for entry in inventory.entries if {name, EVERYTHING} & set(names) else ():
+        for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
-    if task.params["undo_migrations"]:
+    if options.undo_migrations:
         found |= undo_rights(read_journal(cluster), cluster.resource)
     return write_rights(found)
 
 
-def _deleted(task: Task, run: str) -> Result:
+def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, run, overlay or task.cluster, progress)
+        deletion = _Deletion(task, options, kinds, run, overlay or task.cluster, progress)
         outcomes = deletion.work()
         not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -162,13 +133,22 @@ class _Deletion:
         has_forgotten: whether records were changed though no object was there any more.
     """
 
-    def __init__(self, task: Task, run: str, cluster: Cluster, progress: Progress) -> None:
-        params = task.params
+    def __init__(
+        self,
+        task: Task,
+        options: ComponentOptions,
+        kinds: RecordKinds,
+        run: str,
+        cluster: Cluster,
+        progress: Progress,
+    ) -> None:
         self._task = task
+        self._options = options
+        self._kinds = kinds
         self._cluster = cluster
         self._progress = progress
-        self._everything = EVERYTHING in params["names"]
-        self._inventories = read_inventories(cluster)
+        self._everything = EVERYTHING in options.names
+        self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
         if self.held and not task.check_mode:
@@ -176,26 +156,30 @@ class _Deletion:
         chosen = [
             inventory
             for name, inventory in self._inventories.items()
-            if self._everything or name in params["names"]
+            if self._everything or name in options.names
         ]
         order = self._order()
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
-        self.run = DeletionRun(replace(task, progress=progress), run, self._installation, names, order)
-        self._objects = objects_by_component(self._waves, self._inventories)
-        self._inhabitants = ContainedObjects(cluster, lambda _ref: bool(params["force"]))
+        self.run = DeletionRun(
+            replace(task, progress=progress), run, self._installation, names, order, options.deadline
+        )
+        self._objects = objects_by_component(self._waves, self._inventories, self._others)
+        self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
         self._terms = Terms(
             cluster,
-            cancelled=Grace(self.run.cancellation, params["grace"]),
+            cancelled=Grace(self.run.cancellation, options.grace),
             retain=self._retain,
             watcher=Watcher(cluster),
-            force=bool(params["force"]),
+            force=options.force,
         )
         self._migrations = PastMigrations(
             task,
             cluster,
             named={entry.ref for one in self._inventories.values() for entry in one.entries},
-            components=None if self._everything else params["names"],
+            components=None if self._everything else options.names,
+            shipped=lambda task: named_or_deployed_migrations(task, options.migrations),
+            force=options.force,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self.has_forgotten = False
@@ -206,12 +190,12 @@ class _Deletion:
             # Not of an overlay: reviews are asked of the server alone.
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
-        if self._task.params["undo_migrations"] and not self.run.cancellation():
+        if self._options.undo_migrations and not self.run.cancellation():
             undone = self._migrations.undo(self.run.begin)
             if undone:
                 self._outcomes[MIGRATIONS] = undone
                 self.run.note(undone)
-        if self._task.params["force"] and not self.run.cancellation():
+        if self._options.force and not self.run.cancellation():
             self._delete_resources()
         for wave in self._waves:
             started = time.monotonic()
@@ -242,13 +226,13 @@ class _Deletion:
 
     def _rights(self) -> set[Right]:
         """What the deletion takes, as far as that is known beforehand."""
-        found = records_rights() | lease_rights()
+        found = records_rights(self._kinds) | lease_rights()
         if self._everything:
-            found |= records_deletion_rights() | lease_deletion_rights()
+            found |= records_deletion_rights(self._kinds) | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):
             found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
             found |= self._inhabitants.rights(entry)
-        if self._task.params["undo_migrations"]:
+        if self._options.undo_migrations:
             found |= self._migrations.rights()
         return found
 
@@ -292,8 +276,8 @@ class _Deletion:
             removals,
             self._terms,
             inventories={} if self._task.check_mode else self._inventories,
-            timeout=float(self._task.params["timeout"]),
-            workers=int(self._task.params["workers"]),
+            timeout=self._options.timeout,
+            workers=self._options.workers,
             progress=self._progress,
             state=DELETING,
             refusal_of=self._why_not,
@@ -304,7 +288,8 @@ class _Deletion:
         return list(outcomes.values())
 
     def _entries_of_others(self, name: str) -> list[InventoryEntry]:
-        others = [inventory for other, inventory in self._inventories.items() if other != name]
+        owners = (*self._inventories.values(), *self._others)
+        others = [one for one in owners if (one.owner, one.owner_kind) != (name, COMPONENT)]
         return [entry for inventory in others for entry in inventory.entries]
 
     def _why_not(self, name: str) -> str:
@@ -317,8 +302,9 @@ class _Deletion:
         for other, outcome in self._outcomes.items():
             if outcome.state == SUCCEEDED:
                 continue
-            needs = self._inventories[other].needs if other in self._inventories else (name,)
-            if name in needs or (inventory and inventory.prerequisite):
+            known = self._inventories.get(other)
+            needs = deployed_as(known).needs if known else (name,)
+            if name in needs or (inventory and deployed_as(inventory).prerequisite):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
 
@@ -331,16 +317,18 @@ class _Deletion:
 
     def _end(self) -> None:
         """Our own records go when there is nothing left that they would tell of."""
-        if any(outcome.warnings for outcome in self._outcomes.values()) and self._is_anything_left():
+        warned = any(outcome.warnings for outcome in self._outcomes.values())
+        if self._others or (warned and self._is_anything_left()):
             self._note_that_nothing_is_deployed()
             return
         # Before it goes as well: until then whoever looks sees how it ended.
         self.run.end(list(self._outcomes.values()))
-        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in (*DEFINITIONS, VIEWERS)]
+        installed = (*self._kinds.definitions, self._kinds.viewers)
+        records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
         # Of these nothing is anybody else's.
         terms = replace(
             self._terms,
-            deadline=time.monotonic() + float(self._task.params["timeout"]),
+            deadline=time.monotonic() + self._options.timeout,
             on_change=removal_reporter(self._progress, RECORDS, DELETING),
             retain=lambda _entry, _live: None,
         )

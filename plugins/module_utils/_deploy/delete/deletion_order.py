@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, ComponentEntry
-
+from ..._cluster.cluster import Ref
+from ..._components.component_inventory import deployed_as
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.inventory_entry import InventoryEntry
+from ..._release.model import FOUNDATION, ComponentEntry
 from ..desired.waves import needs_problems, waves_of
 
 
@@ -28,17 +26,17 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
     place = {name: position for position, name in enumerate(order)}
     known = sorted(
         inventories,
-        key=lambda one: (one.component != FOUNDATION, place.get(one.component, len(place)), one.component),
+        key=lambda one: (one.owner != FOUNDATION, place.get(one.owner, len(place)), one.owner),
     )
-    names = {one.component for one in known}
+    names = {one.owner for one in known}
     entries = [
         ComponentEntry(
-            one.component,
+            one.owner,
             one.namespace,
-            prerequisite=one.prerequisite,
-            needs=tuple(need for need in one.needs if need in names),
+            prerequisite=deployed.prerequisite,
+            needs=tuple(need for need in deployed.needs if need in names),
         )
-        for one in known
+        for one, deployed in ((one, deployed_as(one)) for one in known)
     ]
     if needs_problems(entries):
         # They were noted by different releases, so they can contradict each other.
@@ -47,12 +45,12 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
 
 
 def objects_by_component(
-    waves: Iterable[Iterable[str]], inventories: Mapping[str, Inventory]
+    waves: Iterable[Iterable[str]], inventories: Mapping[str, Inventory], others: Iterable[Inventory] = ()
 ) -> dict[str, tuple[InventoryEntry, ...]]:
     """Which objects go with which component.
 
     What several inventories name goes with the last of those that still have it. What a component has that
-    isn't deleted goes with none.
+    isn't deleted goes with none, nor does what owners have that are no components.
     """
     order = [name for wave in waves for name in wave]
     owners: dict[Ref, str] = {}
@@ -60,7 +58,8 @@ def objects_by_component(
         for entry in inventories[name].entries:
             if not entry.dropped or entry.ref not in owners:
                 owners[entry.ref] = name
-    staying = {ref for name, one in inventories.items() if name not in order for ref in one.refs}
+    left = [*others, *(one for name, one in inventories.items() if name not in order)]
+    staying = {ref for one in left for ref in one.refs}
     return {
         name: tuple(
             entry

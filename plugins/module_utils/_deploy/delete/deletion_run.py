@@ -6,44 +6,21 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    LONGEST_MESSAGE,
-    CancellationCheck,
-    end_if_cancelled,
-    end_other_runs,
-    end_previous_run,
-    seconds_since_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-    durations_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DELETE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
-    current_user,
-    timestamp,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    create_run,
-    update_run_status,
-)
+from ..._carrier.task import Task
+from ..._components.component_inventory import deployed_as
+from ..._errors import LifecycleError
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import FOUNDATION
+from ..._runs.cancellation import CancellationCheck
+from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of
+from ..._runs.recorder import begin_record, end_if_cancelled, end_record, run_spec, seconds_since_start
+from ..._runs.records.installation import Installation
+from ..._runs.records.record_schema import DELETE
+from ..._runs.records.runs import update_run_status
 
 
 class DeletionRun:
@@ -55,6 +32,7 @@ class DeletionRun:
         installation: as it was read before.
         names: the components to delete, in that order.
         order: in which the release has its components.
+        deadline: seconds after which it stops; 0 means never.
 
     Attributes:
         name: of the run; empty until something was deleted.
@@ -63,22 +41,25 @@ class DeletionRun:
     """
 
     def __init__(
-        self, task: Task, run: str, installation: Installation, names: Sequence[str], order: Sequence[str]
+        self,
+        task: Task,
+        run: str,
+        installation: Installation,
+        names: Sequence[str],
+        order: Sequence[str],
+        deadline: float = 0.0,
     ) -> None:
         self._task = task
         self._installation = installation
-        self._spec: dict[str, Any] = {
-            "action": DELETE,
-            "version": installation.target or installation.version,
-            "previous": installation.version,
-            "profile": installation.profile,
-            "startedBy": current_user(),
-            "clock": time.monotonic(),
-            "startedAt": timestamp(),
-            "deadline": task.params["deadline"],
-            "components": list(names),
-            "allComponents": list(order),
-        }
+        self._spec = run_spec(
+            DELETE,
+            installation,
+            version=installation.target or installation.version,
+            profile=installation.profile,
+            components=names,
+            all_components=order,
+            deadline=deadline,
+        )
         self._name = run
         self._lock = threading.Lock()
         self._status: dict[str, dict[str, Any]] = {"phases": {}, "components": {}}
@@ -99,12 +80,9 @@ class DeletionRun:
                 raise self._problem
             if self.name or self._task.check_mode:
                 return
-            cluster, before = self._task.cluster, self._installation
+            before = self._installation
             try:
-                begun = replace(before, digest="", last_run=self._name)
-                write_installation(cluster, begun, seen=before)
-                create_run(cluster, self._name, self._spec)
-                end_previous_run(cluster, before.last_run, self._name)
+                begin_record(self._task.cluster, self._name, self._spec, before, before)
             except LifecycleError as error:
                 self._problem = error
                 raise
@@ -135,15 +113,9 @@ class DeletionRun:
             return end_if_cancelled(self._task, self.name, self.cancelled_by)
         told = [f"component {one.name}: {one.error}" for one in failed]
         told += [warning for one in outcomes for warning in one.warnings]
-        done = {
-            "state": FAILED if failed else SUCCEEDED,
-            "message": "; ".join(told)[:LONGEST_MESSAGE],
-            "finishedAt": timestamp(),
-            "seconds": round(seconds_since_start(self._spec), 3),
-        }
+        state = FAILED if failed else SUCCEEDED
         try:
-            update_run_status(self._task.cluster, self.name, done)
-            end_other_runs(self._task.cluster, self.name)
+            end_record(self._task.cluster, self.name, state, told, seconds_since_start(self._spec))
         except LifecycleError as error:
             return [f"the record of the run {self.name} could not be ended: {error}"]
         return []
@@ -170,6 +142,6 @@ class DeletionRun:
 
 def phase_of(inventory: Inventory) -> str:
     """The phase in which a component is deleted."""
-    if inventory.component == FOUNDATION:
+    if inventory.owner == FOUNDATION:
         return FOUNDATION
-    return "prerequisites" if inventory.prerequisite else "components"
+    return "prerequisites" if deployed_as(inventory).prerequisite else "components"

@@ -5,39 +5,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    group_of,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+from ..._cluster.cluster import Object, Ref, ref_of
+from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
+from ..._components.component_inventory import deployed_as
+from ..._components.desired_component import (
     DesiredComponent,
     Scope,
-    complete,
-    scopes_of_crds,
+    autoscaled_targets,
+    complete_manifests,
+    with_own_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    Target,
-    is_autoscaler,
-    target_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    FOUNDATION,
-    ComponentEntry,
-    Release,
-)
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.autoscaling import Target, is_autoscaler
+from ..._release.lazy_objects import LazyObjects
+from ..._release.manifests import objects_digest
+from ..._release.model import FOUNDATION, ComponentEntry, Release
 
 
 @dataclass(frozen=True)
@@ -63,8 +50,8 @@ def desired_release(
     Args:
         release: what was read and rendered.
         served: what the cluster's discovery says of a kind's scope; the release's own CRDs are looked at too.
-        kept: what is remembered of components that stand as they were deployed, by
-            :func:`~.kept.unchanged_components`; they are not completed anew.
+        skip: what is recorded of components that are unchanged, by
+            :func:`~.unchanged_components.read_release`; they are not completed again.
     """
     completion = _Completion(release, served, skip or {})
     foundation = completion.foundation()
@@ -84,12 +71,12 @@ class _Completion:
     def __init__(self, release: Release, served: Scope, kept: Mapping[str, Inventory]) -> None:
         self.problems: list[str] = []
         self._release = release
-        self._served = served
         self._kept = kept
         looked_at = [entry for entry in release.components if entry.name not in kept]
         self.scaled = _autoscaled(release, looked_at)
         contents = [release.content[entry.name] for entry in looked_at]
-        self._defined = scopes_of_crds([*contents, *([] if FOUNDATION in kept else [release.crds])])
+        crds = [] if FOUNDATION in kept else [release.crds]
+        self._namespaced = with_own_kinds(served, [*contents, *crds])
         self._owners = {ref: name for name, one in kept.items() for ref in one.refs}
 
     def foundation(self) -> DesiredComponent:
@@ -111,8 +98,7 @@ class _Completion:
         objects: list[Object] = []
         warnings: list[str] = []
         content = self._release.content[entry.name]
-        for manifest in content.objects:
-            obj = complete(manifest, entry.namespace, self._namespaced, self.scaled)
+        for obj in complete_manifests(content.objects, entry.namespace, self._namespaced, self.scaled):
             ref = ref_of(obj)
             owner = self._owners.get(ref)
             if owner is None:
@@ -160,7 +146,7 @@ class _Completion:
             LazyObjects(lambda: self._objects_of_kept(entry)),
             inventory.digest,
             inventory.refs,
-            source=inventory.source,
+            source=deployed_as(inventory).source,
             is_unchanged=True,
         )
 
@@ -169,7 +155,7 @@ class _Completion:
             return _foundation(self._release, self._namespaced)
         scaled = _autoscaled(self._release, filter(self._may_scale, self._release.components))
         manifests = self._release.content[entry.name].objects
-        objects = (complete(one, entry.namespace, self._namespaced, scaled) for one in manifests)
+        objects = complete_manifests(manifests, entry.namespace, self._namespaced, scaled)
         refs = self._kept[entry.name].refs
         return [obj for obj in objects if ref_of(obj) in refs]
 
@@ -177,25 +163,18 @@ class _Completion:
         known = self._kept.get(entry.name)
         return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
 
-    def _namespaced(self, api_version: str, kind: str) -> bool | None:
-        known = self._defined.get((group_of(api_version), kind))
-        return self._served(api_version, kind) if known is None else known
-
 
 def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozenset[Target]:
     """What autoscalers of some components of the release target."""
     return frozenset(
-        target_of(obj, entry.namespace)
+        target
         for entry in entries
-        for obj in release.content[entry.name].objects
-        if is_autoscaler(obj["kind"])
+        for target in autoscaled_targets(release.content[entry.name].objects, entry.namespace)
     )
 
 
 def foundation_source(release: Release) -> str:
     """sha256 over all that the foundation is made of, or empty where that can't be told."""
-    import hashlib
-
     makers = [content for content in release.content.values() if content.has_namespaces]
     sources = [release.crds.source_hash, *(content.source_hash for content in makers)]
     if not all(sources):
@@ -215,7 +194,7 @@ def _foundation(release: Release, namespaced: Scope) -> list[Object]:
     ]
     # The same definition may lie in several folders.
     crds = {ref_of(obj): obj for obj in release.crds.objects}
-    return [complete(obj, release.default_namespace, namespaced) for obj in (*namespaces, *crds.values())]
+    return complete_manifests((*namespaces, *crds.values()), release.default_namespace, namespaced)
 
 
 def _own_namespaces(release: Release) -> list[str]:

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    is_autoscaler,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
-
+from ..._carrier.task import Materials
+from ..._components.component_inventory import deployed_as
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.autoscaling import is_autoscaler
+from ..._release.model import FOUNDATION, Release
 from .desired_release import foundation_source
 
 
@@ -44,7 +42,8 @@ def read_release(
 
 def sources_of(inventories: Mapping[str, Inventory]) -> dict[str, str]:
     """The sources of components that were deployed completely; none at all without the foundation's."""
-    found = {name: one.source for name, one in inventories.items() if one.source and one.digest}
+    found = {name: deployed_as(one).source for name, one in inventories.items() if one.digest}
+    found = {name: source for name, source in found.items() if source}
     return found if FOUNDATION in found else {}
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ..._release.model import ComponentEntry
 
 
 @dataclass(frozen=True)
@@ -84,50 +83,6 @@ def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
         placed.update(wave)
         rest = [entry for entry in rest if entry.name not in placed]
     return waves
-
-
-def longest_first(wave: Sequence[str], objects: Mapping[str, Sequence[Object]]) -> list[str]:
-    """A wave in the order in which its components start: those first that are known to take long.
-
-    Where fewer can be at work than there are, the one that takes longest decides when all are done (the rule
-    of the longest processing time, Graham 1969). Known beforehand is how long a workload has to be ready
-    before it counts as available, that the Pods of a StatefulSet come one after the other, that a Job has to
-    run to its end, and how much there is to apply.
-
-    Args:
-        wave: names of components.
-        objects: what each of them consists of.
-    """
-    return sorted(wave, key=lambda name: (_longest(objects[name]), len(objects[name])), reverse=True)
-
-
-def with_head_start(wave: Sequence[str], objects: Mapping[str, Sequence[Object]]) -> frozenset[str]:
-    """Which components of a wave should have the server to themselves for as long as they are applied.
-
-    Those are the ones that have to be ready for the longest time before they count as available: nothing
-    makes that time shorter, so every moment that others delay its begin delays the end of the wave.
-    Arguments as for :func:`longest_first`.
-    """
-    seconds = {name: _longest(objects[name])[0] for name in wave}
-    longest = max(seconds.values(), default=0)
-    return frozenset(name for name in wave if seconds[name] == longest > 0)
-
-
-def _longest(objects: Sequence[Object]) -> tuple[int, int]:
-    return max(map(_patience, objects), default=(0, 0))
-
-
-def _patience(obj: Object) -> tuple[int, int]:
-    """How many seconds an object takes at least, and how many things have to happen one after the other."""
-    spec = obj.get("spec")
-    if not isinstance(spec, dict):
-        return 0, 0
-    seconds, replicas = (
-        value if isinstance(value, int) else 0 for value in map(spec.get, ("minReadySeconds", "replicas"))
-    )
-    if obj["kind"] == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel":
-        return seconds, replicas
-    return seconds, 1 if obj["kind"] == "Job" else 0
 
 
 def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[Stage]:

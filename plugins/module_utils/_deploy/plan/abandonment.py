@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-
+from ..._components.component_inventory import deployed_as
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import FOUNDATION
+from ..._runs.records.installation import Installation
 from ..desired.release_versions import is_same
 
 
@@ -31,7 +31,7 @@ def irreversible_changes(
         if inventory.digest
         else f"component {name} was begun and is in between"
         for name, inventory in inventories.items()
-        if is_same(inventory.version, target) or not inventory.digest
+        if is_same(deployed_as(inventory).version, target) or not inventory.digest
     ]
     migrated: dict[str, str] = {}
     replaced: dict[str, int] = {}
@@ -55,8 +55,9 @@ def irreversible_changes(
 
 def downgrade_problem(inventory: Inventory, version: str) -> str:
     """Why a component may not be deployed from an older release, with a way on."""
-    what = "the CRDs and namespaces were" if inventory.component == FOUNDATION else "it was"
+    what = "the CRDs and namespaces were" if inventory.owner == FOUNDATION else "it was"
+    before = deployed_as(inventory).version
     return (
-        f"{what} deployed from {inventory.version}, so {version} would be a downgrade, which is never safe:"
-        f" deploy {inventory.version}, or add abandon=true (kyma_abandon) to go back in spite of that"
+        f"{what} deployed from {before}, so {version} would be a downgrade, which is never safe:"
+        f" deploy {before}, or add abandon=true (kyma_abandon) to go back in spite of that"
     )

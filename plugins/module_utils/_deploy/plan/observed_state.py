@@ -7,27 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    as_permitted,
-    read_metadata,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    basis_in,
-    read_installation,
-    records_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-)
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.live_objects import as_permitted, read_metadata
+from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
+from ..._runs.records.inventories import read_owned
 
 
 @dataclass(frozen=True)
@@ -35,10 +19,11 @@ class ObservedState:
     """What a cluster remembers, and the metadata of all that its inventories name.
 
     Attributes:
-        installation, inventories: what is recorded.
+        installation, inventories: what is recorded of the release and its components.
         live: the metadata of what the inventories name.
         refused: what could not be read, in the server's words. With any, the rest isn't to be built on.
         basis: what the cluster remembers, in short; see :func:`basis_in`.
+        others: the inventories of owners that are no components.
         versions: of the records that it remembers it in, in short; see :func:`~.records.versions_of`.
     """
 
@@ -48,6 +33,7 @@ class ObservedState:
     refused: tuple[str, ...] = ()
     basis: str = ""
     versions: str = ""
+    others: tuple[Inventory, ...] = ()
 
 
 def observe_cluster(cluster: Cluster) -> ObservedState:
@@ -59,15 +45,16 @@ def observe_cluster(cluster: Cluster) -> ObservedState:
 
     installation = Installation()
     inventories: dict[str, Inventory] = {}
+    others: tuple[Inventory, ...] = ()
     live: dict[Ref, Object] = {}
     with as_permitted(refused):
         installation = read_installation(cluster)
     with as_permitted(refused):
-        inventories = read_inventories(cluster)
+        inventories, others = read_owned(cluster)
     with as_permitted(refused):
         live = read_metadata(cluster, inventories.values())
     basis = basis_in(cluster, installation, inventories.values())
     versions = records_version(
-        installation, (part for one in inventories.values() for part in one.record_versions)
+        installation, (part for one in (*inventories.values(), *others) for part in one.record_versions)
     )
-    return ObservedState(installation, inventories, live, tuple(refused), basis, versions)
+    return ObservedState(installation, inventories, live, tuple(refused), basis, versions, others)

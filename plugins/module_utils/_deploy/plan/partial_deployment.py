@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import ComponentEntry
 from ..desired.release_versions import is_same
 
 
@@ -68,8 +68,6 @@ def _exists(inventory: Inventory | None) -> bool:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
     near = get_close_matches(name, known) or known
     meant = " or ".join(near)
     return f"components (kyma_components): the release has no component {name}; did you mean {meant}?"

@@ -7,28 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    MigrationRunner,
-    migration_plan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
-    migration_warnings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
-
+from ..._carrier.task import Materials
+from ..._cluster.cluster import Cluster
+from ..._cluster.shared_reads import SharedReads
+from ..._components.component_inventory import deployed_as
+from ..._components.component_plan import ComponentPlan, MigrationPlan
+from ..._components.migrations.migration_runner import MigrationRunner, migration_plan
+from ..._components.migrations.plan_warnings import migration_warnings
+from ..._migrations.migration_set import MigrationSet
+from ..._migrations.retirement import overdue_migrations
+from ..._objects.inventory.inventory import refs_to_check
+from ..._objects.ownership.policy import Policy
+from ..._objects.prune.removal_decision import may_prune
+from ..._threads import call_in_threads
+from ...migration import GLOBAL
+from ..desired.release_migrations import with_installation
+from ..desired.unchanged_components import read_release
+from .hops import plan_hops
 from .observed_state import ObservedState, observe_cluster
 from .release_plan import Plan, PlanRequest
+from .release_rehearsal import ReleaseRehearsal
 
 
 def create_plan(
@@ -52,14 +50,16 @@ def create_plan(
     sound = known and not found.problems and not migrating.problems and not outlived
     as_deployed = _is_as_deployed(observed, digest, request.policy)
     if sound and as_deployed and not _may_prune(observed, request.policy):
-        deployed = migrating.over_deployed(
-            observed.installation, observed.inventories.values(), materials.content
+        installation = observed.installation
+        deployed = with_installation(
+            migrating, installation, observed.inventories.values(), materials.content
         )
+        asked = [one for one in deployed.migrations if one.component in (GLOBAL, *installation.components)]
         shared = SharedReads(cluster, copied=False)
-        results = deployed.check_migrations(deployed.migrations, shared)
+        results = deployed.check_migrations(asked, shared)
         if not shared.are_intact():
             # One has changed what it has read, so the others have seen what is not there.
-            results = deployed.check_migrations(deployed.migrations, SharedReads(cluster))
+            results = deployed.check_migrations(asked, SharedReads(cluster))
         verdicts = [migration_plan(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
@@ -73,11 +73,7 @@ def create_plan(
             return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     if request.hops and not request.alone:
-        from .hops import plan_hops
-
         return plan_hops(cluster, materials, request, found, migrating, observed)
-    from ..desired.unchanged_components import read_release
-    from .release_rehearsal import ReleaseRehearsal
 
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
     return ReleaseRehearsal(cluster, release, request, found, migrating, observed, digest, skip=kept).plan()
@@ -102,11 +98,10 @@ def _may_prune(observed: ObservedState, policy: Policy) -> bool:
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
     if not dropped and not (policy.prune and any(name not in components for name in inventories)):
         return False
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-        may_prune,
-    )
 
-    return may_prune(inventories, components, observed.live, policy.prune_allow, policy.prune)
+    return may_prune(
+        inventories, components, observed.live, policy.prune_allow, policy.prune, observed.others
+    )
 
 
 def _nothing_to_do(
@@ -119,11 +114,11 @@ def _nothing_to_do(
     installation = observed.installation
     components = [
         ComponentPlan(
-            name=inventory.component,
+            name=inventory.owner,
             namespace=inventory.namespace,
-            action="unchanged" if inventory.component in installation.components else "orphaned",
+            action="unchanged" if inventory.owner in installation.components else "orphaned",
             objects=len(inventory.refs),
-            component_version=inventory.component_version,
+            component_version=deployed_as(inventory).component_version,
         )
         for inventory in observed.inventories.values()
     ]

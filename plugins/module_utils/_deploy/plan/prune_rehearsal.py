@@ -5,31 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    is_protected,
-    obsolete_entries,
-)
+from ..._cluster.cluster import Cluster, Ref
+from ..._cluster.errors import Forbidden
+from ..._components.component_plan import Blocker, ComponentPlan
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._objects.apply.change import ObjectChange
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.policy import Policy
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms
+from ..._objects.prune.removal_decision import is_protected, obsolete_entries
 
 ORPHANED = "orphaned"
 
@@ -44,6 +33,7 @@ class PruneRehearsal:
         policy: what the user allows.
         changes: what the overlay has come to hold since it was last asked.
         only: the components that are deployed alone, or none for all; of others nothing goes.
+        others: of owners that are no components, whose objects stay.
 
     Attributes:
         names: of the components of which something goes.
@@ -59,13 +49,14 @@ class PruneRehearsal:
         policy: Policy,
         changes: Callable[[], tuple[ObjectChange, ...]],
         only: Collection[str] = (),
+        others: Iterable[Inventory] = (),
     ) -> None:
         self.names: list[str] = []
         self.blockers: list[Blocker] = []
         self.inventories = dict(inventories)
         self._going = set(only) or {name for name in inventories if name in wanted or policy.prune}
         refs = {ref for of_component in wanted.values() for ref in of_component}
-        self._obsolete = obsolete_entries(inventories.values(), refs, self._going)
+        self._obsolete = obsolete_entries(inventories.values(), refs, self._going, others)
         self._removals = {
             name: ComponentRemoval(
                 self._obsolete.get(name, ()),

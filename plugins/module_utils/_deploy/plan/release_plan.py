@@ -9,17 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
+from ..._components.observations import observation
+from ..._objects.apply.change import ObjectChange
+from ..._objects.apply.diff import diff_of
+from ...migration import GLOBAL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-
+    from ..._objects.ownership.policy import Policy
+    from ..._runs.records.definitions import RecordKinds
     from ..desired.waves import Stage
 
 
@@ -31,6 +29,7 @@ class PlanRequest:
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
         migration_roles: the same, for where a migration of the component is needed.
+        record_kinds: the kinds of record that a run keeps.
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether a deployment that was begun may be given up for another release.
         hops: whether the way may lead over other releases at hand.
@@ -39,7 +38,8 @@ class PlanRequest:
 
     policy: Policy
     roles: Mapping[str, str]
-    migration_roles: Mapping[str, str] = field(default_factory=dict)
+    migration_roles: Mapping[str, str]
+    record_kinds: RecordKinds
     alone: tuple[str, ...] = ()
     abandon: bool = False
     hops: bool = False
@@ -74,7 +74,6 @@ class Plan:
         later: the provisional plans of the hops after this one.
         unsettled: an earlier run has left the cluster's record open, so that a run has to end that, whatever
             else is to do.
-        settled: of components that are upgraded, only what differs from what was deployed was looked at.
     """
 
     version: str
@@ -98,7 +97,6 @@ class Plan:
     hops: tuple[Mapping[str, str], ...] = ()
     later: tuple[Plan, ...] = ()
     unsettled: bool = False
-    settled: bool = False
     versions: str = ""
 
     @property
@@ -152,7 +150,7 @@ class Plan:
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),
-            "settled": self.settled,
+            "selection": {one.name: one.selection for one in self.components if one.takes_part},
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
         }
@@ -162,9 +160,6 @@ class Plan:
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
-            observation,
-        )
 
         return {one.name: observation(one) for one in found}
 
@@ -173,8 +168,6 @@ class Plan:
 
         It is in the order of the run, so that what is written several times goes from state to state.
         """
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-
         diffs: list[dict[str, str]] = []
         for change in self._changes_in_turn():
             diff = diff_of(change.before, change.after, status=change.status)

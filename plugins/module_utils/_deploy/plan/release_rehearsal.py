@@ -9,71 +9,41 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    Resource,
-    group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Forbidden,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-    DesiredComponent,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
-    migration_warnings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.rehearsal import (
-    MigrationRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue_migrations,
-    overdue_warning,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import WaitCallbacks
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.own_webhooks import OwnWebhooks
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
-    RehearsedChanges,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    entries_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    as_permitted,
-    read_autoscaled,
-    scope_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
-
+from ..._cluster.cluster import Cluster, Object, Ref, Resource, group_of
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.errors import ClusterError, Forbidden
+from ..._cluster.kinds import defined_kinds
+from ..._components.component_inventory import deployed_as
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
+from ..._components.component_preflight import IntendedChanges
+from ..._components.component_rehearsal import RehearsalContext
+from ..._components.desired_component import DesiredComponent
+from ..._components.migrations.migration_runner import MigrationRunner
+from ..._components.migrations.plan_warnings import migration_warnings
+from ..._components.migrations.rehearsal import MigrationRehearsal
+from ..._migrations.migration_set import MigrationSet
+from ..._migrations.retirement import overdue_migrations, overdue_warning
+from ..._objects.apply.apply_object import KnownObjects
+from ..._objects.apply.apply_set import WaitCallbacks
+from ..._objects.apply.crd_narrowing import narrow_definition
+from ..._objects.apply.own_webhooks import OwnWebhooks
+from ..._objects.apply.rehearsed_changes import RehearsedChanges
+from ..._objects.inventory.inventory import Inventory, entries_of
+from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
+from ..._release.model import FOUNDATION, Release
+from ..._runs.records.runs import read_runs
+from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
+from ..desired.release_migrations import with_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
 from .observed_state import ObservedState
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
-from .preflight import IntendedChanges, PreflightResult, run_preflight
+from .preflight import PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes
-from .wave_rehearsal import ComponentRehearsal, RehearsalContext
+from .wave_rehearsal import ReleaseContext, WaveRehearsal
 
 
 class ReleaseRehearsal:
@@ -114,7 +84,7 @@ class ReleaseRehearsal:
         self._found = found
         self._digest = digest
         self._desired = desired_release(release, scope_of(self._overlay), skip)
-        self._migrating = migrating.over(self._desired.components, release)
+        self._migrating = with_release(migrating, self._desired.components, release)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
         refused = list(observed.refused)
         autoscaled = self._desired.autoscaled
@@ -125,29 +95,26 @@ class ReleaseRehearsal:
         self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
         self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
         self._migrations = MigrationRehearsal(
-            cluster,
-            self._overlay,
-            None if found.problems else self._migrating,
-            self._changes,
-            self._blockers,
+            cluster, self._overlay, None if found.problems else self._migrating, self._changes
         )
         self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
         self._overlay.tolerate_webhooks(self._webhooks.is_own)
         self._brought = _kinds_of(self._desired)
-        scene = RehearsalContext(
-            self._overlay,
-            request,
-            self._observed,
+        context = ReleaseContext(
+            RehearsalContext(
+                self._overlay, request.policy, self._observed.inventories, self._observed.live, autoscaled
+            ),
             release.version,
             digest,
+            self._observed.installation.digest,
             _bringers(self._desired),
-            not needs_problems(release.components),
-            autoscaled,
-            settled=bool(skip) and not request.policy.takes_from_others,
+            is_ordered=not needs_problems(release.components),
+            is_settled=bool(skip) and not request.policy.takes_from_others,
             # Where the release as a whole may not follow, each of its components would say the same.
             may_go_back=request.abandon or version_problem != "",
+            alone=request.alone,
         )
-        self._components = ComponentRehearsal(scene, self._migrations, self._changes, self._blockers)
+        self._rehearsal = WaveRehearsal(context, self._migrations, self._changes)
         self.remaining_inventories = observed.inventories
 
     @property
@@ -158,14 +125,17 @@ class ReleaseRehearsal:
     def plan(self) -> Plan:
         """Rehearse, and put together what was learnt."""
         release, installation = self._release, self._observed.installation
-        self._migrations.rehearse(GLOBAL, Phase.PRE)
-        planned = {one.name: one for wave in self._waves() for one in self._components.wave(wave)}
+        self._rehearse_global_migrations(Phase.PRE)
+        rehearsed = [one for wave in self._waves() for one in self._rehearsal.rehearse(wave)]
+        self._blockers += [blocker for one in rehearsed for blocker in one.blockers]
+        planned = {one.plan.name: one.plan for one in rehearsed}
         components = [planned[name] for name in self._desired.components if name in planned]
-        components = self._narrowed(components)
+        wide = [] if self._request.alone else [(one.plan.name, crd) for one in rehearsed for crd in one.wide]
+        components = self._narrowed(components, wide)
         orphans = self._orphans()
         prune = self._prune(components, orphans)
-        self._migrations.rehearse(GLOBAL, Phase.POST)
-        found = self._preflight(components, orphans)
+        self._rehearse_global_migrations(Phase.POST)
+        found = self._preflight(components, orphans, [crd for _name, crd in wide])
         entries = [self._desired.components[c.name].entry for c in components if c.takes_part]
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
@@ -175,7 +145,7 @@ class ReleaseRehearsal:
             digest=self._digest,
             components=(*components, *orphans),
             prune=prune,
-            migrations=self._noted_migrations(),
+            migrations=self._migrations_with_history(),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
             blockers=tuple(self._blockers),
@@ -202,8 +172,10 @@ class ReleaseRehearsal:
             alone=self._request.alone,
             stays=self._what_stays(),
             unsettled=self._is_unsettled,
-            settled=self._components.is_limited_to_changes,
         )
+
+    def _rehearse_global_migrations(self, phase: Phase) -> None:
+        self._blockers += self._migrations.rehearse(GLOBAL, phase).blockers
 
     @property
     def _is_unsettled(self) -> bool:
@@ -213,21 +185,25 @@ class ReleaseRehearsal:
             return False
         return not installation.digest or installation.target != installation.version
 
-    def _noted_migrations(self) -> tuple[MigrationPlan, ...]:
+    def _migrations_with_history(self) -> tuple[MigrationPlan, ...]:
         if self._observed.installation.last_run:
             with suppress(Forbidden):
-                return self._migrations.noted(self._cluster)
+                return self._migrations.verdicts_with_history(self._cluster)
         return tuple(self._migrations.verdicts)
 
-    def _narrowed(self, components: list[ComponentPlan]) -> list[ComponentPlan]:
-        """Rehearse how definitions end that were given more versions than the release has."""
-        if not self._components.wide:
-            return components
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
-            narrow_definition,
-        )
+    def _narrowed(
+        self, components: list[ComponentPlan], wide: Sequence[tuple[str, Object]]
+    ) -> list[ComponentPlan]:
+        """Rehearse how definitions end that were given more versions than the release has.
 
-        for name, crd in self._components.wide:
+        Args:
+            components: as they were rehearsed.
+            wide: those definitions, each with its component.
+        """
+        if not wide:
+            return components
+
+        for name, crd in wide:
             known = KnownObjects(entries_of(self._observed.inventories.get(name)))
             try:
                 narrow_definition(
@@ -237,10 +213,13 @@ class ReleaseRehearsal:
                 self._blockers.append(Blocker(name, str(error)))
         # That an object is told in another version is no change of it.
         later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
-        return with_later_changes(components, later, self._components.wide[0][0])
+        return with_later_changes(components, later, wide[0][0])
 
     def _preflight(
-        self, components: Sequence[ComponentPlan], orphans: Sequence[ComponentPlan]
+        self,
+        components: Sequence[ComponentPlan],
+        orphans: Sequence[ComponentPlan],
+        wide: Sequence[Object],
     ) -> PreflightResult:
         """Look for what else stands in the way."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
@@ -256,11 +235,14 @@ class ReleaseRehearsal:
                 working,
                 self._changes.met,
                 writes,
-                [crd for _name, crd in self._components.wide],
-                self._observed,
+                wide,
+                self._observed.inventories,
+                self._observed.live,
                 self._served,
                 self._request.policy.takeover,
             ),
+            self._observed,
+            self._request.record_kinds,
             self._blockers,
         )
         self._blockers = list(found.blockers)
@@ -326,7 +308,6 @@ class ReleaseRehearsal:
         version, target = installation.version, installation.target
         if not is_open(version, target) or is_same(self._release.version, target):
             return ()
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
         runs: list[Object] = []
         # Who may not read them lacks a right, which is told with all others.
@@ -343,6 +324,7 @@ class ReleaseRehearsal:
             self._request.policy,
             self._changes.take,
             only=self._request.alone and self._names,
+            others=self._observed.others,
         )
         for some in plans:
             some[:] = [pruning.of(plan) for plan in some]
@@ -359,7 +341,7 @@ class ReleaseRehearsal:
                 inventory.namespace,
                 "orphaned",
                 objects=len(inventory.refs),
-                component_version=inventory.component_version,
+                component_version=deployed_as(inventory).component_version,
             )
             for name, inventory in self._observed.inventories.items()
             if name not in self._desired.components

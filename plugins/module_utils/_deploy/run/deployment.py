@@ -10,68 +10,43 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    Kind,
-    defined_kinds,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
+from ..._carrier.task import Result, Task
+from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
+from ..._cluster.timestamp import timestamp
+from ..._components.component_crds import narrow_component
+from ..._components.component_run import (
     ComponentContext,
     ComponentWork,
+    ContentSource,
+    KnownState,
+    RunAdditions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.phase_migrations import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_autoscaled,
-    scope_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    describe_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import policy_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    Grace,
-    end_if_cancelled,
-    seconds_since_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    FAILED,
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    duration_of,
-    global_phase,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads, map_in_threads
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
+from ..._components.migrations.migration_runner import MigrationRunner
+from ..._components.selection import MOVED
+from ..._errors import LifecycleError
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.live_objects import read_autoscaled, scope_of
+from ..._objects.ownership.autoscaling import Target
+from ..._objects.ownership.findings import describe_findings
+from ..._runs.cancellation import CancellationCheck, Grace
+from ..._runs.lease.lease_session import run_under_lease
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome, duration_of, global_phase
+from ..._runs.recorder import end_if_cancelled, seconds_since_start
+from ..._runs.records.installation import read_installation, write_installation
+from ..._runs.records.inventories import read_inventories
+from ..._runs.records.journal_records import journal_of
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.runs import new_run_name, read_run, update_run_status
+from ..._runs.reminder import Reminder
+from ..._threads import call_in_threads, map_in_threads
+from ...migration import Phase
+from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
-from ..desired.head_start import HeadStart
+from ..desired.release_migrations import with_release
 from ..desired.unchanged_components import read_release
-from ..desired.waves import longest_first, needs_problems, waves_of, with_head_start
+from ..desired.waves import needs_problems, waves_of
 from ..plan.binding import require_planned_code, require_planned_release
 
 
@@ -88,13 +63,14 @@ class _Deployment:
     def __init__(
         self,
         task: Task,
+        options: ComponentOptions,
         record: Mapping[str, Any],
         known: _Known,
         reminder: Reminder,
     ) -> None:
-        params = task.params
-        self._run: str = params["run"] or ""
-        self._names: list[str] = params["names"]
+        self._options = options
+        self._run = options.run
+        self._names = options.names
         self._record = record
         self._spec: Mapping[str, Any] = self._record.get("spec") or {}
         self._status: Mapping[str, Any] = self._record.get("status") or {}
@@ -104,41 +80,34 @@ class _Deployment:
         self._desired = desired_release(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        migrating = MigrationRunner.usable(task).bound_to_plan(self._record)
+        migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(self._record)
         journal = journal_of(task.cluster, self._record)
-        migrating = migrating.over(self._desired.components, release).journaled(journal)
+        migrating = with_release(migrating, self._desired.components, release).with_journal(journal)
         if self._run:
             migrating = migrating.with_intent_records(task.cluster, self._record)
         elif task.tenure:
-            migrating = migrating.leased(task.tenure)
+            migrating = migrating.with_lease(task.tenure)
         self._migrating = migrating
         recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
         self._place = ComponentContext(
             cluster=task.cluster,
-            policy=policy_of(params),
+            policy=options.policy,
             migrate=self._migrating.run,
             progress=reminder,
             remind=reminder.replace_detail,
             cancelled=self._migrating.cancelled,
-            out_of_grace=Grace(self._migrating.cancelled, params["grace"]),
-            timeout=float(params["timeout"]),
-            version=release.version,
-            fingerprint=task.materials.fingerprint(),
-            inventories=known.inventories,
+            out_of_grace=Grace(self._migrating.cancelled, options.grace),
+            timeout=options.timeout,
             watcher=Watcher(task.cluster),
-            recorded=recorded,
-            defined=self._defined(),
-            namespaces=self._namespaces(),
-            standing=frozenset(self._spec.get("standing") or ()) if self._run else None,
-            partial=frozenset(self._spec.get("partial") or ()) if kept else frozenset(),
-            autoscaled=self._desired.autoscaled | known.autoscaled,
-            applied=self._note_applied,
+            known=KnownState(known.inventories, self._desired.autoscaled | known.autoscaled, recorded),
+            source=ContentSource(release.version, task.materials.fingerprint()),
+            additions=RunAdditions(self._new_kinds(), self._namespaces()),
+            selection=self._selection(),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
-        self._head_start = HeadStart(())
         self._cancelled_at = ""
 
-    def _defined(self) -> dict[tuple[str, str], Kind]:
+    def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
         begun = self._spec.get("components") if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
@@ -146,6 +115,12 @@ class _Deployment:
             component = self._desired.components.get(name)
             defined |= defined_kinds(component.objects if component else ())
         return defined
+
+    def _selection(self) -> Mapping[str, str]:
+        """Which objects of each component are read and applied: as the plan of the run has decided."""
+        if self._run:
+            return self._spec.get("selection") or {}
+        return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
         """The namespaces that the release brings."""
@@ -165,7 +140,7 @@ class _Deployment:
 
     def _forget_the_release(self) -> None:
         """Outside of a run: the cluster no longer has all of its release as that was rendered."""
-        known = self._place.inventories
+        known = self._place.known.inventories
         same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
         if self._run or same:
             return
@@ -181,11 +156,8 @@ class _Deployment:
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
         states = [self._phase(phase).get("state", SUCCEEDED)]
-        objects = {name: component.objects for name, component in self._desired.components.items()}
         for wave in waves:
-            workers = int(self._task.params["workers"])
-            self._head_start = HeadStart(with_head_start(wave, objects))
-            for outcome in map_in_threads(self._one, longest_first(wave, objects), workers):
+            for outcome in map_in_threads(self._one, wave, self._options.workers):
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:
@@ -210,10 +182,6 @@ class _Deployment:
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
         for name in [name for name in self._desired.components if wide.get(name)]:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_crds import (
-                narrow_component,
-            )
-
             ended = narrow_component(self._place, self._desired.components[name], wide[name] or ())
             begun = self._outcomes.get(name)
             if begun is not None:
@@ -226,16 +194,6 @@ class _Deployment:
             update_run_status(self._task.cluster, self._run, {"components": {name: kept}})
 
     def _one(self, name: str) -> ComponentOutcome:
-        self._head_start.wait(name)
-        try:
-            return self._worked_on(name)
-        finally:
-            self._note_applied(name)
-
-    def _note_applied(self, name: str) -> None:
-        self._head_start.applied(name)
-
-    def _worked_on(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
             entry = self._desired.components[name].entry
@@ -297,25 +255,21 @@ class _Deployment:
         )
 
 
-def deployed(task: Task) -> Result:
-    run = task.params["run"]
-    if not run:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            run_with_own_lease,
-        )
-
+def deploy_components(task: Task, options: ComponentOptions) -> Result:
+    """Deploy components; as part of a run, what came of each is recorded there."""
+    if not options.run:
         name = f"component-{new_run_name()}"
         return run_with_own_lease(
-            task, name, lambda leased: _deployed_under_lease(leased, {}, _known(leased))
+            task, name, lambda leased: _deploy_under_lease(leased, options, {}, _known(leased))
         )
     # The fingerprint, which is asked for from here on, is read just as long.
     record, known, _fingerprint = call_in_threads(
-        lambda: read_run(task.cluster, run), lambda: _known(task), task.materials.fingerprint
+        lambda: read_run(task.cluster, options.run), lambda: _known(task), task.materials.fingerprint
     )
     require_planned_release(task, record)
     require_planned_code(task, record)
     with run_under_lease(task, record) as working_task:
-        return _deployed_under_lease(working_task, record, known)
+        return _deploy_under_lease(working_task, options, record, known)
 
 
 def _known(task: Task) -> _Known:
@@ -324,25 +278,27 @@ def _known(task: Task) -> _Known:
     )
 
 
-def _deployed_under_lease(task: Task, record: Mapping[str, Any], known: _Known) -> Result:
+def _deploy_under_lease(
+    task: Task, options: ComponentOptions, record: Mapping[str, Any], known: _Known
+) -> Result:
     with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, record, known, reminder)
+        deployment = _Deployment(task, options, record, known, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
-        warnings = end_if_cancelled(task, task.params["run"] or "", cancelled_by)
+        warnings = end_if_cancelled(task, options.run, cancelled_by)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
-        "warnings": [*warnings, *_warnings(outcomes, planned=bool(task.params["run"]))],
+        "warnings": [*warnings, *_warnings(outcomes, planned=bool(options.run))],
     }
     if failed or cancelled_by:
         cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
         told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
         result["msg"] = "\n".join([*cancelled, *told])
-        result["failed"] = not task.params["run"]
+        result["failed"] = not options.run
     return result
 
 

@@ -11,29 +11,18 @@ from dataclasses import replace
 from itertools import starmap
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    is_protected,
-    obsolete_entries,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    Grace,
-    end_if_cancelled,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.live_objects import scope_of
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms
+from ..._objects.prune.removal_decision import is_protected, obsolete_entries
+from ..._runs.cancellation import CancellationCheck, Grace
+from ..._runs.lease.lease_session import run_under_lease
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import (
     FAILED,
     PRUNE,
     SUCCEEDED,
@@ -42,32 +31,29 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     removal_outcome,
     run_problems,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-
+from ..._runs.recorder import end_if_cancelled
+from ..._runs.records.inventories import read_owned
+from ..._runs.records.runs import new_run_name, read_run, update_run_status
+from ..._runs.reminder import Reminder
+from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
 from ..plan.binding import require_planned_release
 
 
-def prune_components(task: Task) -> Result:
+def prune_components(task: Task, options: ComponentOptions) -> Result:
     """Prune some components; as part of a run only where all before has succeeded."""
-    if not task.params["run"]:
+    if not options.run:
         name = f"prune-{new_run_name()}"
-        return run_with_own_lease(task, name, lambda leased: _pruned(leased, {}))
-    record = read_run(task.cluster, task.params["run"])
+        return run_with_own_lease(task, name, lambda leased: _pruned(leased, options, {}))
+    record = read_run(task.cluster, options.run)
     require_planned_release(task, record)
     with run_under_lease(task, record) as working_task:
-        return _pruned(working_task, record)
+        return _pruned(working_task, options, record)
 
 
-def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
-    run: str = task.params["run"] or ""
+def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> Result:
+    run = options.run
     stopping = CancellationCheck(task, record)
     why_not = _why_not(record) or stopping.reason()
     if why_not:
@@ -81,12 +67,12 @@ def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
             "warnings": warnings,
         }
     started = time.monotonic()
-    task = replace(task, cancelled=Grace(stopping, task.params["grace"]))
+    task = replace(task, cancelled=Grace(stopping, options.grace))
     with Reminder(task.progress) as progress:
-        outcomes = _Pruning(replace(task, progress=progress)).work()
+        outcomes = _Pruning(replace(task, progress=progress), options).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     if run:
-        _note(task, outcomes, time.monotonic() - started)
+        _note(task.cluster, run, outcomes, time.monotonic() - started)
     not_ended = end_if_cancelled(task, run, stopping.reason())
     result: Result = {
         "changed": any(outcome.deleted for outcome in outcomes),
@@ -100,7 +86,7 @@ def _pruned(task: Task, record: Mapping[str, Any]) -> Result:
     }
     if failed:
         result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
-        result["failed"] = not task.params["run"]
+        result["failed"] = not run
     return result
 
 
@@ -115,43 +101,43 @@ def _why_not(record: Mapping[str, Any]) -> str:
 class _Pruning:
     """The pruning of some components, side by side and in rounds."""
 
-    def __init__(self, task: Task) -> None:
-        params = task.params
+    def __init__(self, task: Task, options: ComponentOptions) -> None:
         self._task = task
-        self._inventories = read_inventories(task.cluster)
+        self._options = options
+        self._inventories, others = read_owned(task.cluster)
         # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
         release, kept = read_release(task.materials, self._inventories)
         desired = desired_release(release, scope_of(task.cluster), kept).components
         wanted = {ref for component in desired.values() for ref in component.refs}
-        obsolete = obsolete_entries(self._inventories.values(), wanted, params["names"])
-        orphans = {name for name in params["names"] if name not in desired}
+        obsolete = obsolete_entries(self._inventories.values(), wanted, options.names, others)
+        orphans = {name for name in options.names if name not in desired}
         # Not what orphans have: of two that go, each would leave it to the other one to remember.
-        staying = [one for name, one in self._inventories.items() if name not in orphans]
+        staying = [*others, *(one for name, one in self._inventories.items() if name not in orphans)]
         self._removals = {
             name: ComponentRemoval(
                 obsolete.get(name, ()),
-                is_protected=lambda ref: is_protected(ref, params["prune_allow"]),
+                is_protected=lambda ref: is_protected(ref, options.policy.prune_allow),
                 whole=name in orphans,
                 others=[entry for one in staying for entry in one.entries if not entry.dropped],
             )
-            for name in params["names"]
+            for name in options.names
             if name in self._inventories
         }
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
-        cluster, params = self._task.cluster, self._task.params
+        cluster, options = self._task.cluster, self._options
         remove_components(
             self._removals,
             Terms(
                 cluster,
                 cancelled=self._task.cancelled,
-                retain=ContainedObjects(cluster, lambda ref: str(ref) in params["prune_allow"]).retain,
+                retain=ContainedObjects(cluster, lambda ref: str(ref) in options.policy.prune_allow).retain,
                 watcher=Watcher(cluster),
             ),
             inventories=self._inventories,
-            timeout=float(params["timeout"]),
-            workers=int(params["workers"]),
+            timeout=options.timeout,
+            workers=options.workers,
             progress=self._task.progress,
             state="pruning",
         )
@@ -164,9 +150,8 @@ class _Pruning:
         return outcome
 
 
-def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
-    run, record = task.params["run"], read_run(task.cluster, task.params["run"])
-    status = record.get("status") or {}
+def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
+    status = read_run(cluster, run).get("status") or {}
     known: Mapping[str, Any] = status.get("components") or {}
     failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
     components = {
@@ -174,7 +159,7 @@ def _note(task: Task, outcomes: Sequence[ComponentOutcome], seconds: float) -> N
     }
     phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
     among = len({**known, **components}) + len(status.get("migrations") or {})
-    update_run_status(task.cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
+    update_run_status(cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
 
 def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:

@@ -8,87 +8,59 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    refreshed_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_metadata,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    LONGEST_MESSAGE,
-    end_other_runs,
-    seconds_since_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    durations_of,
-    run_problems,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-    write_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    RUNNING,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._objects.inventory.inventory import refreshed_inventory
+from ..._objects.inventory.live_objects import read_metadata
+from ..._runs.durations import render_durations
+from ..._runs.lease import lease_session as working
+from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, durations_of, run_problems
+from ..._runs.recorder import end_record, seconds_since_start
+from ..._runs.records.installation import Installation
+from ..._runs.records.inventories import read_inventories, write_inventory
+from ..._runs.records.runs import RUNNING, read_run
+from ..._threads import map_in_threads
 
 JUST_NOW = 1.0
 """Seconds for which a component that was watched to its end need not be looked at once more."""
 
 
-def end_run(task: Task) -> Result:
+def end_run(task: Task, run: str, interactive_managers: Sequence[str]) -> Result:
     """End the record of a run, and give its lease back; what has ended stays as it is.
+
+    Args:
+        task: that ends the run.
+        run: its name.
+        interactive_managers: patterns of the names of field managers behind which a person sits.
 
     Raises:
         ClusterError: there is no such run, or the server does not answer.
     """
-    record = read_run(task.cluster, task.params["run"])
+    record = read_run(task.cluster, run)
     if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
         # By the work itself, or by somebody else: then it need not have the lease any more.
-        result = _record_end(task, record)
+        result = _record_end(task.cluster, record, interactive_managers)
     else:
         with working.run_under_lease(task, record) as working_task:
-            result = _record_end(working_task, record)
+            result = _record_end(working_task.cluster, record, interactive_managers)
     working.release_lease(task.cluster, record)
     return result
 
 
-def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
+def _record_end(cluster: Cluster, record: Mapping[str, Any], interactive_managers: Sequence[str]) -> Result:
     """End the record of a run; one that has ended stays as it is."""
-    cluster, name = task.cluster, task.params["run"]
-    spec, status = record["spec"], record.get("status") or {}
+    name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
     failures = run_problems(record)
     ended_before = status.get("state", RUNNING) != RUNNING
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
-    message = "; ".join(failures)[:LONGEST_MESSAGE]
     if not ended_before:
-        _note_as_they_are_now(cluster, _unseen(status, seconds), task.params["interactive_managers"])
-        done = {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
-        # First the record: killed after it, the next run has little to do. Killed after the installation,
-        # there would be nothing to do, and so no run that ends this one's record.
-        update_run_status(cluster, name, done)
-        if not failures:
-            before = read_installation(cluster)
-            write_installation(cluster, _installation_after(before, name, spec), seen=before)
-        end_other_runs(cluster, name)
+        _note_as_they_are_now(cluster, _unseen(status, seconds), interactive_managers)
+        after = None if failures else partial(_installation_after, run_name=name, spec=spec)
+        end_record(cluster, name, state, failures, seconds, after)
     rows = durations_of(status)
     title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {

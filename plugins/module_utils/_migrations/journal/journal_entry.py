@@ -9,10 +9,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from threading import Lock
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ..._cluster.cluster import Object, Ref
+from ..._cluster.timestamp import timestamp
 
 STATUS = "status"
 
@@ -133,7 +133,7 @@ _SEQUENCE = _Sequence()
 
 def with_sequence(entry: JournalEntry) -> JournalEntry:
     """The entry with its number and its moment."""
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = timestamp()
     return replace(entry, sequence=_SEQUENCE.next(), at=now)
 
 

@@ -13,21 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
-    ITEM,
-    Field,
-    as_json,
-    as_text,
-    item_key,
-    values_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
-    SERVER_METADATA,
-)
-
+from ..._cluster.cluster import Object, manager_of
+from ..._cluster.deep_copy import deep_copy
+from ..._cluster.fields.field_sets import ITEM, Field, as_json, as_text, item_key, values_of
+from ..._cluster.fields.list_types import Shapes
+from ..._cluster.fields.managed_fields import SERVER_METADATA
 from .journal_entry import STATUS, JournalEntry
 
 _NOT_WRITTEN = frozenset({*SERVER_METADATA, "selfLink"})
@@ -44,7 +34,7 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True)
-class ObjectState:
+class WritableState:
     """An object as it is, or as it is to be.
 
     Attributes:
@@ -67,30 +57,30 @@ class RevertResult:
     Attributes:
         state: the object after it.
         fields: paths of what went back.
-        kept: paths of what has changed since the write, and stays.
+        retained: paths of what has changed since the write, and stays.
         already_reverted: paths of what is as it was before the write anyhow.
         whole: whether the object as a whole is as it was before the write anyhow.
         reason: why nothing of it could be taken back, or empty.
     """
 
-    state: ObjectState
+    state: WritableState
     fields: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    retained: tuple[str, ...] = ()
     already_reverted: tuple[str, ...] = ()
     whole: bool = False
     reason: str = ""
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing of the write is left."""
-        return not (self.kept or self.reason)
+        return not (self.retained or self.reason)
 
 
-def object_state(obj: Object | None, *, status: bool = False) -> ObjectState:
+def writable_state(obj: Object | None, *, status: bool = False) -> WritableState:
     """An object as a state; its status belongs to it only if that was written."""
     if obj is None:
-        return ObjectState(None)
-    return ObjectState(writable_content(obj, status=status), _uid(obj), makers=_makers(obj))
+        return WritableState(None)
+    return WritableState(writable_content(obj, status=status), _uid(obj), makers=_makers(obj))
 
 
 def writable_content(obj: Object, *, status: bool = False) -> Object:
@@ -102,7 +92,7 @@ def writable_content(obj: Object, *, status: bool = False) -> Object:
 
 
 def revert_write(
-    entry: JournalEntry, now: ObjectState, shapes: Shapes, *, force: bool = False
+    entry: JournalEntry, now: WritableState, shapes: Shapes, *, force: bool = False
 ) -> RevertResult:
     """Take one write back.
 
@@ -124,12 +114,14 @@ def revert_write(
     if now.content is None:
         return RevertResult(now, reason="it is gone, and with it what the migration has changed")
     back = revert_fields(before, after, now.content, shapes, force=force)
-    if now.uid != _uid(entry.before) and not force and (back.fields or back.kept):
+    if now.uid != _uid(entry.before) and not force and (back.fields or back.retained):
         return RevertResult(now, already_reverted=back.already_reverted, reason="it was made anew since")
-    return RevertResult(replace(now, content=back.content), back.fields, back.kept, back.already_reverted)
+    return RevertResult(replace(now, content=back.content), back.fields, back.retained, back.already_reverted)
 
 
-def _without_creation(entry: JournalEntry, now: ObjectState, shapes: Shapes, *, force: bool) -> RevertResult:
+def _without_creation(
+    entry: JournalEntry, now: WritableState, shapes: Shapes, *, force: bool
+) -> RevertResult:
     if now.content is None or entry.after is None:
         return RevertResult(now, whole=True)
     if entry.is_settled and now.uid != _uid(entry.after):
@@ -140,22 +132,24 @@ def _without_creation(entry: JournalEntry, now: ObjectState, shapes: Shapes, *, 
     made = writable_content(entry.after)
     changed = () if force else _differences(made, now.content, shapes, additions=entry.is_settled)
     if changed:
-        return RevertResult(now, kept=changed)
-    return RevertResult(ObjectState(None), ("the object",))
+        return RevertResult(now, retained=changed)
+    return RevertResult(WritableState(None), ("the object",))
 
 
-def _without_deletion(entry: JournalEntry, now: ObjectState, shapes: Shapes, *, force: bool) -> RevertResult:
+def _without_deletion(
+    entry: JournalEntry, now: WritableState, shapes: Shapes, *, force: bool
+) -> RevertResult:
     if entry.before is None:
         return RevertResult(now)
     was = writable_content(entry.before)
     if now.content is None:
-        return RevertResult(ObjectState(was, _uid(entry.before), recreated=True), ("the object",))
+        return RevertResult(WritableState(was, _uid(entry.before), recreated=True), ("the object",))
     differing = _differences(was, now.content, shapes)
     if now.uid == _uid(entry.before) or not differing:
         # It never went, or it was undone before, and nobody could note it any more.
         return RevertResult(now, whole=not differing)
     if not force:
-        return RevertResult(now, kept=differing, reason="it was made anew since")
+        return RevertResult(now, retained=differing, reason="it was made anew since")
     back = revert_fields(was, {}, now.content, shapes, force=True)
     return RevertResult(replace(now, content=back.content), back.fields)
 
@@ -196,7 +190,7 @@ class RevertedFields:
 
     content: Object
     fields: tuple[str, ...]
-    kept: tuple[str, ...]
+    retained: tuple[str, ...]
     already_reverted: tuple[str, ...]
 
 
@@ -206,7 +200,7 @@ def revert_fields(
     """What changed from before to after goes back where it now is as it was after."""
     then, wrote, live = (values_of(obj, shapes) for obj in (before, after, now))
     back: dict[Field, Any] = {}
-    kept: list[Field] = []
+    retained: list[Field] = []
     already_reverted: list[Field] = []
     emptied: list[Field] = []
     for field in {**then, **wrote}:
@@ -221,10 +215,10 @@ def revert_fields(
         elif found == became or force:
             back[field] = was
         else:
-            kept.append(field)
+            retained.append(field)
     if not force:
-        _keep_items_whole(back, live, kept)
-    _leave_lost_items(back, live, kept)
+        _keep_items_whole(back, live, retained)
+    _leave_lost_items(back, live, retained)
     content = _with(now, back, then)
     for field in emptied:
         if not _is_lost(field, {**live, **back}) and _at(content, field) is _ABSENT:
@@ -232,7 +226,7 @@ def revert_fields(
     changed = values_of(content, shapes)
     # A map that stays, as others have put something into it, did not go back.
     fields = [field for field in back if changed.get(field, _ABSENT) != live.get(field, _ABSENT)]
-    return RevertedFields(content, _texts(fields), _texts(kept), _texts(already_reverted))
+    return RevertedFields(content, _texts(fields), _texts(retained), _texts(already_reverted))
 
 
 def _is_empty(value: Any) -> bool:
@@ -244,12 +238,12 @@ def _is_filled(field: Field, *objects: Mapping[Field, Any]) -> bool:
     return any(other[: len(field)] == field and other != field for values in objects for other in values)
 
 
-def _leave_lost_items(back: dict[Field, Any], live: Mapping[Field, Any], kept: list[Field]) -> None:
+def _leave_lost_items(back: dict[Field, Any], live: Mapping[Field, Any], retained: list[Field]) -> None:
     """What was in an item of a list that is gone since can't come back without it."""
     for field in [field for field, value in back.items() if value is not _ABSENT]:
         if _is_lost(field, {**live, **back}):
             del back[field]
-            kept.append(field)
+            retained.append(field)
 
 
 def _is_lost(field: Field, present: Mapping[Field, Any]) -> bool:
@@ -257,12 +251,12 @@ def _is_lost(field: Field, present: Mapping[Field, Any]) -> bool:
     return any(_is_item(one[-1]) and present.get(one, _ABSENT) is _ABSENT for one in above)
 
 
-def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], kept: list[Field]) -> None:
+def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], retained: list[Field]) -> None:
     """An item of a list goes with all that is in it, or, where others have changed it, not at all."""
     for item in [field for field, value in back.items() if value is _ABSENT and live.get(field) is ITEM]:
         inside = [field for field in live if field[: len(item)] == item and field != item]
         if any(back.get(field, item) is not _ABSENT for field in inside):
-            kept.append(item)
+            retained.append(item)
             for field in (item, *inside):
                 back.pop(field, None)
 

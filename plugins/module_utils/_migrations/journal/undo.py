@@ -9,21 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    Invalid,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
-    merge_patch_between,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
+from ..._cluster.fields.json_patch import merge_patch_between
+from ..._cluster.redaction import Redactor
 from .journal_entry import STATUS, JournalEntry, newest_first
 from .recreation import object_to_recreate, without_vanished_owners
-from .restoration import ObjectState, RevertResult, object_state, revert_write, top_of
+from .restoration import RevertResult, WritableState, revert_write, top_of, writable_state
 from .served_kind import ServedKind, find_served_kind
 from .undo_report import (
     AS_BEFORE,
@@ -93,7 +85,7 @@ class _Findings:
 
     taken: list[JournalEntry] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    retained: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     irreversible: list[str] = field(default_factory=list)
 
@@ -161,7 +153,7 @@ class _Restoration:
             held = ", ".join(live["metadata"].get("finalizers") or ()) or "none"
             return self._result(FAILED, reason=f"it is being deleted (finalizers: {held}); undo again then")
         status = self._writes_status()
-        before = object_state(live, status=status)
+        before = writable_state(live, status=status)
         after, found = self._decide(before, served)
         if after == before:
             return self._unchanged(found)
@@ -178,7 +170,7 @@ class _Restoration:
     def _writes_status(self) -> bool:
         return any(entry.subresource == STATUS for entry in self._entries)
 
-    def _decide(self, live: ObjectState, served: ServedKind) -> tuple[ObjectState, _Findings]:
+    def _decide(self, live: WritableState, served: ServedKind) -> tuple[WritableState, _Findings]:
         """Take the entries back, newest first; what the object comes to be, and what was found out."""
         found = _Findings()
         state = live
@@ -198,17 +190,17 @@ class _Restoration:
             taken.append((entry, restored))
         for entry, restored in net_reverts(taken):
             found.fields += restored.fields
-            found.kept += restored.kept
+            found.retained += restored.retained
             if restored.reason:
                 found.reasons.append(restored.reason)
-            if restored.complete:
+            if restored.is_complete:
                 found.taken.append(entry)
         return state, found
 
     def _unchanged(self, found: _Findings) -> UndoneObject:
         if found.irreversible:
             return self._result(IRREVERSIBLE, replace(found, fields=[]))
-        if found.kept or found.reasons:
+        if found.retained or found.reasons:
             return self._result(CHANGED_SINCE, replace(found, fields=[]))
         return self._result(AS_BEFORE, replace(found, fields=[]))
 
@@ -233,7 +225,7 @@ class _Restoration:
         self._cluster.create(obj)
 
     def _patch(
-        self, served: ServedKind, live: Object, before: ObjectState, after: ObjectState, found: _Findings
+        self, served: ServedKind, live: Object, before: WritableState, after: WritableState, found: _Findings
     ) -> UndoneObject:
         content = after.content or {}
         try:
@@ -269,13 +261,13 @@ class _Restoration:
             )
             binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
 
-    def _in_portions(self, served: ServedKind, before: ObjectState, found: _Findings) -> UndoneObject:
+    def _in_portions(self, served: ServedKind, before: WritableState, found: _Findings) -> UndoneObject:
         """Write top-level fields one by one, as the server refuses all of them together."""
         ref, refused = self._ref, dict[str, Invalid]()
         wanted = self._decide(before, served)[0].content or {}
         for name in dict.fromkeys((*(before.content or {}), *wanted)):
             live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
-            now = object_state(live, status=self._writes_status())
+            now = writable_state(live, status=self._writes_status())
             if live is None or now.content is None:
                 continue
             wanted = self._decide(now, served)[0].content or {}
@@ -314,7 +306,7 @@ class _Restoration:
             migrations=tuple(dict.fromkeys(entry.migration for entry in self._entries)),
             state=state,
             fields=tuple(dict.fromkeys(found.fields)),
-            kept=tuple(dict.fromkeys(found.kept)),
+            retained=tuple(dict.fromkeys(found.retained)),
             lost=self._lost,
             reason=self._redactor.clean("; ".join(reasons)),
             entries=entries or tuple(found.taken),
@@ -332,8 +324,8 @@ def net_reverts(
     whole = False
     found = []
     for entry, restored in reversed(taken):
-        kept = () if whole else tuple(path for path in restored.kept if path not in already_reverted)
-        found.append((entry, replace(restored, kept=kept, reason="" if whole else restored.reason)))
+        retained = () if whole else tuple(path for path in restored.retained if path not in already_reverted)
+        found.append((entry, replace(restored, retained=retained, reason="" if whole else restored.reason)))
         already_reverted |= set(restored.already_reverted)
         whole = whole or restored.whole
     return reversed(found)

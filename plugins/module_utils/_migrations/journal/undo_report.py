@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-
+from ..._cluster.cluster import Ref
 from .journal_entry import JournalEntry
 
 RESTORED = "restored"
@@ -34,7 +33,7 @@ class UndoneObject:
             where the migration says so; ``refused`` where the API server says so; ``failed`` where it could
             not be tried to the end, so that it may be tried again.
         fields: paths of what went back.
-        kept: paths of what was changed since the migration, and stays.
+        retained: paths of what was changed since the migration, and stays.
         lost: what does not come back with an object that was made anew, in words.
         reason: why something of it is not as before, or empty.
         entries: those that are taken back for good.
@@ -44,20 +43,20 @@ class UndoneObject:
     migrations: tuple[str, ...]
     state: str
     fields: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    retained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     reason: str = ""
     entries: tuple[JournalEntry, ...] = ()
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """Whether it was written."""
         return self.state in (RESTORED, RECREATED, DELETED) or bool(self.fields)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing is left of what migrations wrote."""
-        return self.state in (RESTORED, RECREATED, DELETED, AS_BEFORE) and not (self.kept or self.reason)
+        return self.state in (RESTORED, RECREATED, DELETED, AS_BEFORE) and not (self.retained or self.reason)
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result and in a record: paths, and no values."""
@@ -69,19 +68,19 @@ class UndoneObject:
             "migrations": list(self.migrations),
             "state": self.state,
             "fields": list(self.fields),
-            "kept": list(self.kept),
+            "kept": list(self.retained),
             "lost": list(self.lost),
             "reason": self.reason,
         }
 
     def __str__(self) -> str:
-        kept = ", ".join(self.kept)
+        retained = ", ".join(self.retained)
         words = {
             RESTORED: f"as before ({', '.join(self.fields)})",
             RECREATED: f"made anew, without {', '.join(self.lost)}",
             DELETED: "deleted, as it was not there before",
             AS_BEFORE: "already as before",
-            CHANGED_SINCE: "stays, as it was changed since" + (f" ({kept})" if kept else ""),
+            CHANGED_SINCE: "stays, as it was changed since" + (f" ({retained})" if retained else ""),
             IRREVERSIBLE: "can't be undone",
             REFUSED: "not undone, as the API server refuses it",
             FAILED: "not undone",
@@ -89,8 +88,8 @@ class UndoneObject:
         told = words[self.state]
         if self.fields and self.state != RESTORED:
             told = f"{words[RESTORED]}, all else {told}"
-        if kept and self.state != CHANGED_SINCE:
-            told += f"; changed since, so it stays: {kept}"
+        if retained and self.state != CHANGED_SINCE:
+            told += f"; changed since, so it stays: {retained}"
         return f"{self.ref}: {told}" + (f": {self.reason}" if self.reason else "")
 
 
@@ -105,14 +104,14 @@ class UndoReport:
     objects: tuple[UndoneObject, ...] = ()
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """Whether anything was written."""
-        return any(one.changed for one in self.objects)
+        return any(one.is_changed for one in self.objects)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all is as it was before."""
-        return all(one.complete for one in self.objects)
+        return all(one.is_complete for one in self.objects)
 
     def of(self, migration: str) -> UndoReport:
         """What concerns one migration."""

@@ -8,24 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Forbidden,
-    Unreachable,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError, Forbidden, Unreachable
+from ..._threads import map_in_threads
 from ..inventory.finished_job_entries import is_done
 from ..inventory.inventory_entry import ForeignFields
 from ..ownership.findings import DriftOutcome, Finding, finding_keys
 from ..ownership.policy import Policy
 from .apply_object import NO_KNOWN_OBJECTS, AppliedObject, KnownObjects, apply_object
+from .crd_versions import widen_versions
 from .order import CRD_RANK, by_rank, rank_of
 
 CRD = "CustomResourceDefinition"
@@ -174,6 +165,4 @@ def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:
-    from .crd_versions import widen_versions
-
     return widen_versions(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))

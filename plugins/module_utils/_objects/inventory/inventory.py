@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a component consisted of when it was deployed, and whether that is still so: pure.
+"""The objects of an owner as they were when they were deployed, and whether that is still so: pure.
 
 Per object the inventory keeps enough of its metadata to tell from a metadata-only list whether anything that
 matters has changed since. resourceVersion alone alarms at every status; generation alone misses labels and
@@ -12,14 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-
+from ..._cluster.cluster import Object, Ref, ref_of
+from ..ownership.conflicts import is_held_by_people
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
 from .inventory_entry import (
     InventoryEntry,
@@ -30,6 +26,9 @@ from .inventory_entry import (
     is_entry_of_ours,
     may_be_taken,
 )
+
+COMPONENT = "component"
+"""The kind of owner that a component of a release is."""
 
 
 class RecordVersion(NamedTuple):
@@ -42,37 +41,29 @@ class RecordVersion(NamedTuple):
 
 @dataclass(frozen=True)
 class Inventory:
-    """What one component consisted of when it was last deployed.
+    """The objects of an owner as they were when they were last deployed.
 
     Attributes:
-        component: its name.
-        namespace: the component's default one.
-        version: the release that it was deployed from.
+        owner: the owner's name, unique among those of its kind.
+        namespace: the owner's default one.
         digest: of what was applied; empty until a deployment of it was complete.
         entries: its objects.
-        component_version: the component's own version, or empty.
-        release: the fingerprint of the release that it was deployed from.
-        prerequisite: whether it goes before all that isn't, and so is deleted after that.
-        needs: the components that it needs, which are deleted after it.
-        source: sha256 over all that what was applied is rendered from, or empty.
-        kept: the records that it was read from, surplus ones included; none where it was not read.
+        owner_kind: what the owner is. Objects of an owner of another kind are left alone.
+        details: what else is recorded of the owner. Only what deploys owners of this kind knows its keys.
+        record_versions: the records that it was read from, surplus ones included; none where it was not read.
     """
 
-    component: str
+    owner: str
     namespace: str = ""
-    version: str = ""
     digest: str = ""
     entries: tuple[InventoryEntry, ...] = field(default=())
-    component_version: str = ""
-    release: str = ""
-    prerequisite: bool = False
-    needs: tuple[str, ...] = ()
-    source: str = ""
+    owner_kind: str = COMPONENT
+    details: Mapping[str, Any] = field(default_factory=dict)
     record_versions: tuple[RecordVersion, ...] = field(default=(), compare=False)
 
     @property
     def refs(self) -> frozenset[Ref]:
-        """The objects that the release contains."""
+        """The objects that the owner is to have."""
         return frozenset(entry.ref for entry in self.entries if not entry.dropped)
 
 
@@ -96,7 +87,7 @@ def changed_objects(inventory: Inventory, objects: Iterable[Object], moved: Coll
     """Of a component's objects those that are not just as they were applied.
 
     Args:
-        inventory: of a component that was deployed completely.
+        inventory: of an owner that was deployed completely.
         objects: as they are to be.
         moved: what others have written since; see :func:`refs_to_check`.
     """
@@ -121,6 +112,11 @@ def with_recreated(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
         return current_entry(entry, found, (entry.ceded, entry.added))
 
     return replace(intent, entries=tuple(map(look, intent.entries)))
+
+
+def inventories_of(inventories: Iterable[Inventory], owner_kind: str = COMPONENT) -> dict[str, Inventory]:
+    """Those of the inventories whose owners are of one kind, by owner."""
+    return {one.owner: one for one in inventories if one.owner_kind == owner_kind}
 
 
 def entries_of(inventory: Inventory | None) -> dict[Ref, InventoryEntry]:
@@ -155,8 +151,6 @@ def refreshed_inventory(
         live: the objects' metadata.
         interactive: patterns of the names of field managers behind which a person sits.
     """
-
-    from ..ownership.conflicts import is_held_by_people
 
     def look(entry: InventoryEntry) -> InventoryEntry:
         found = live.get(entry.ref)

@@ -12,13 +12,8 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Object,
-    Ref,
-    ref_of,
-)
-
+from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 
 ForeignFields = tuple[tuple[str, ...], tuple[str, ...]]
@@ -145,8 +140,6 @@ def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> In
     Of what could only be written plainly the server may have dropped fields that it did not know: its intent
     is not noted, so that every upgrade looks at it again.
     """
-    from ..ownership.adoption import is_plain_write_of_ours
-
     ceded, added = held
     now = entry_of(obj)
     is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))

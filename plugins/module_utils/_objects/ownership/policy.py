@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
 """Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
@@ -48,16 +47,3 @@ class Policy:
 def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
     """Whether a person sits behind a field manager, by patterns of such managers' names."""
     return any(fnmatchcase(manager, pattern) for pattern in interactive)
-
-
-def policy_of(params: Mapping[str, Any]) -> Policy:
-    """What the options allow."""
-    return Policy(
-        replace_immutable=tuple(params["replace_immutable"]),
-        force_conflicts=params["force_conflicts"],
-        interactive_managers=tuple(params["interactive_managers"]),
-        strict_drift=params["strict_drift"],
-        takeover=params["takeover"],
-        prune=bool(params.get("prune")),
-        prune_allow=tuple(params.get("prune_allow") or ()),
-    )

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, NAMESPACE_KIND
-
+from ..._cluster.cluster import Object, Ref
+from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
 
@@ -90,29 +89,35 @@ def is_protected(ref: Ref, allowed: Collection[str]) -> bool:
 
 
 def obsolete_entries(
-    inventories: Iterable[Inventory], wanted: Collection[Ref], components: Collection[str]
+    inventories: Iterable[Inventory],
+    wanted: Collection[Ref],
+    owners: Collection[str],
+    others: Iterable[Inventory] = (),
 ) -> dict[str, tuple[InventoryEntry, ...]]:
-    """What the inventories of some components name and nobody wants any more.
+    """What the inventories of some owners name and nobody wants any more.
 
     Args:
-        inventories: of all components that the cluster has.
-        wanted: all objects of the release: what moved from one component to another lives.
-        components: whose objects may go: components of the release, and those that it lacks and that go as
-            a whole. What components of neither sort consist of is wanted too.
+        inventories: of all owners of one kind, such as components.
+        wanted: all objects that these are to have: what moved from one owner to another lives.
+        owners: whose objects may go: owners that stay, and those that go as a whole. What owners of neither
+            sort have is wanted too.
+        others: of owners of other kinds, whose objects all stay.
 
     Returns:
-        By component, without those that have nothing.
+        By owner, without those that have nothing.
     """
-    known = list(inventories)
-    staying = {*wanted, *(ref for one in known if one.component not in components for ref in one.refs)}
+    inventories, others = list(inventories), list(others)
+    known = [*inventories, *others]
+    limits = [*others, *(one for one in inventories if one.owner not in owners)]
+    staying = {*wanted, *(ref for one in limits for ref in one.refs)}
     # The same object may be served by two groups, as Ingresses were, under two references.
     uids = {entry.uid for one in known for entry in one.entries if entry.uid and entry.ref in staying}
     found = {
-        one.component: tuple(e for e in one.entries if e.ref not in staying and e.uid not in uids)
-        for one in known
-        if one.component in components
+        one.owner: tuple(e for e in one.entries if e.ref not in staying and e.uid not in uids)
+        for one in inventories
+        if one.owner in owners
     }
-    return {component: entries for component, entries in found.items() if entries}
+    return {owner: entries for owner, entries in found.items() if entries}
 
 
 def may_prune(
@@ -121,6 +126,7 @@ def may_prune(
     live: Mapping[Ref, Object],
     allowed: Collection[str],
     orphans: bool,
+    others: Iterable[Inventory] = (),
 ) -> bool:
     """Whether anything is left to prune of a release that is deployed.
 
@@ -130,11 +136,12 @@ def may_prune(
         live: the metadata of everything that inventories name.
         allowed: see :func:`is_protected`.
         orphans: whether components go that the release lacks.
+        others: of owners that are no components.
     """
     wanted = {ref for name in components if name in inventories for ref in inventories[name].refs}
     going = set(inventories) if orphans else set(components)
     return any(
         not is_protected(entry.ref, allowed) and decide_removal(entry, live.get(entry.ref)).action == DELETE
-        for entries in obsolete_entries(inventories.values(), wanted, going).values()
+        for entries in obsolete_entries(inventories.values(), wanted, going, others).values()
         for entry in entries
     )

@@ -12,18 +12,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import (
-    boot_clock,
-    boot_clock_id,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
-from ..records.record_writer import current_user, patch_record, timestamp
+from ..._carrier.task import Task
+from ..._cluster.boot_clock import boot_clock, boot_clock_id
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import ClusterError
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
+from ..._objects.access.rights import Right
+from ..._threads import map_in_threads
+from ..records.record_writer import current_user, patch_record
+from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease
@@ -201,9 +199,8 @@ def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -
     """Have the record say that the lease must not be given back, whichever task of the run comes to that."""
     _tell_unanswered(task, tenure)
     with suppress(ClusterError):
-        patch_record(
-            task.cluster, "Run", record["metadata"]["name"], "spec", {"lease": {UNANSWERED: timestamp()}}
-        )
+        lease = {UNANSWERED: timestamp()}
+        patch_record(task.cluster, RUN_DEFINITION, record["metadata"]["name"], "spec", {"lease": lease})
 
 
 def _tell_unanswered(task: Task, tenure: HeldLease) -> None:

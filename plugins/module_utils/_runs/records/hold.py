@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
 
 
 @dataclass(frozen=True)
@@ -85,5 +86,5 @@ def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:
         raise LifecycleError(
             f"until={until} is not a moment to come: give one such as 2026-11-22T06:00:00Z, or leave it out"
         )
-    written = end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if end else ""
-    return Hold(by, reason, now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), written)
+    written = timestamp(end) if end else ""
+    return Hold(by, reason, timestamp(now), written)

@@ -12,26 +12,40 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Conflict,
-    Forbidden,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    RecordVersion,
-)
-
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
+from ..._cluster.errors import Conflict, Forbidden
+from ..._errors import LifecycleError
+from ..._objects.inventory.inventory import Inventory, RecordVersion
 from .hold import Hold, hold_from, hold_problem
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
+
+INSTALLATION_DEFINITION = record_definition(
+    "Installation",
+    "installations",
+    "kyin",
+    {
+        "spec": object_schema(hold=object_schema(by=STRING, reason=STRING, since=STRING, until=STRING)),
+        "status": object_schema(
+            version=STRING,
+            target=STRING,
+            profile=STRING,
+            digest=STRING,
+            lastRun=STRING,
+            definitions=STRING,
+            components=STRINGS,
+        ),
+    },
+    [
+        ("Version", "string", ".status.version"),
+        ("Target", "string", ".status.target"),
+        ("Profile", "string", ".status.profile"),
+        ("Last run", "string", ".status.lastRun"),
+        ("Held", "string", ".spec.hold.reason"),
+    ],
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +105,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
         identity: which cluster it is, where that can't be told by the name of its newest run.
     """
     deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
-    components = sorted((one.component, one.version, one.digest) for one in inventories)
+    components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
     told = [deployed, components, *filter(None, [identity])]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
@@ -155,7 +169,7 @@ def write_installation(
             precondition = _claim(cluster, record, installation.last_run)
         record["metadata"] = {"name": INSTALLATION_NAME, **precondition}
         record["status"] = {key: value for key, value in status.items() if value}
-        apply_record(cluster, record, force=True)
+        apply_record(cluster, INSTALLATION_DEFINITION, record, force=True)
     except Conflict as conflict:
         now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
         if now and seen and _only_touched(seen, now):
@@ -187,7 +201,8 @@ def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
         Conflict: somebody else has made it.
     """
     claim = {**record, "status": {"lastRun": run}}
-    claimed = apply_record(cluster.with_field_manager(f"{FIELD_MANAGER}/{run}"), claim)
+    claiming = cluster.with_field_manager(f"{FIELD_MANAGER}/{run}")
+    claimed = apply_record(claiming, INSTALLATION_DEFINITION, claim)
     return {key: str(claimed["metadata"][key]) for key in ("uid", "resourceVersion")}
 
 
@@ -207,7 +222,7 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
         "metadata": {"name": INSTALLATION_NAME},
         "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
     }
-    apply_record(holding, record, force=True)
+    apply_record(holding, INSTALLATION_DEFINITION, record, force=True)
 
 
 def read_installation(cluster: Cluster) -> Installation:

@@ -1,12 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is remembered in the cluster: the shapes of our custom resources, to and from plain values.
+"""The records of inventories: their definition, their model, reading and writing them.
 
-Three kinds in the group ``lifecycle.kyma-project.io``, all cluster-scoped, as they speak of the cluster as a
-whole: the ``Installation`` (one: which release the cluster has, and where it is heading), an ``Inventory``
-(one or more per component: what it consists of) and a ``Run`` (one per deployment: what was done, how long it
-took and how it ended).
+An inventory that is too large for one object is split over several.
 """
 
 from __future__ import annotations
@@ -16,39 +13,78 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.errors import Conflict
+from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
+from ..._objects.inventory.inventory_entry import InventoryEntry
+from .record_schema import (
+    API_VERSION,
+    BOOLEAN,
+    INTEGER,
+    OPEN,
+    OWNER_LABEL,
+    STRING,
+    STRINGS,
+    object_schema,
+    record_definition,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Conflict,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    RecordVersion,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-
-from .record_schema import API_VERSION, BOOLEAN, COMPONENT_LABEL, STRING, STRINGS, object_schema
 from .record_writer import apply_record
+
+_ENTRY_SCHEMA = object_schema(
+    apiVersion=STRING,
+    kind=STRING,
+    namespace=STRING,
+    name=STRING,
+    uid=STRING,
+    resourceVersion=STRING,
+    own=STRING,
+    others=STRING,
+    touched=STRING,
+    intent=STRING,
+    dropped=BOOLEAN,
+    finished=STRING,
+    madeBy=STRING,
+    ceded=STRINGS,
+    added=STRINGS,
+)
+INVENTORY_DEFINITION = record_definition(
+    "Inventory",
+    "inventories",
+    "kyinv",
+    {
+        "spec": object_schema(
+            owner=STRING,
+            ownerKind=STRING,
+            namespace=STRING,
+            digest=STRING,
+            details=OPEN,
+            part=INTEGER,
+            parts=INTEGER,
+            objects={"type": "array", "items": _ENTRY_SCHEMA},
+        )
+    },
+    [
+        ("Owner", "string", ".spec.owner"),
+        ("Kind", "string", ".spec.ownerKind"),
+        ("Version", "string", ".spec.details.version"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+)
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
 """Most entries take less than 350 bytes: so an Inventory stays at half of the 1 MiB that one may have."""
 
 
-def inventories_from(objects: Iterable[Object]) -> dict[str, Inventory]:
-    """The inventories by component, put together from the objects that they were split over."""
-    parts: dict[str, list[Object]] = {}
+def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
+    """The inventories of all owners, put together from the objects that they were split over."""
+    parts: dict[tuple[str, str], list[Object]] = {}
     for obj in objects:
-        parts.setdefault(obj["spec"]["component"], []).append(obj)
-    return {component: _joined(component, objs) for component, objs in parts.items()}
+        parts.setdefault((obj["spec"]["ownerKind"], obj["spec"]["owner"]), []).append(obj)
+    return [_joined(*owner, objs) for owner, objs in parts.items()]
 
 
-def _joined(component: str, objects: list[Object]) -> Inventory:
+def _joined(owner_kind: str, owner: str, objects: list[Object]) -> Inventory:
     objects = sorted(objects, key=lambda obj: (_part(obj), _is_misnamed(obj)))
     first = objects[0]["spec"]
     # Later ones are left of an inventory that was larger, and second ones of a version with other names.
@@ -62,16 +98,12 @@ def _joined(component: str, objects: list[Object]) -> Inventory:
     for entry in (entry_from_record(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
         entries.setdefault(entry.ref, entry)
     return Inventory(
-        component,
+        owner,
         first.get("namespace", ""),
-        first.get("version", ""),
         digests.pop() if complete else "",
         tuple(entries.values()),
-        component_version=first.get("componentVersion", ""),
-        release=first.get("release", ""),
-        prerequisite=first.get("prerequisite", False),
-        needs=tuple(first.get("needs") or ()),
-        source=first.get("source", ""),
+        owner_kind,
+        first.get("details") or {},
         record_versions=tuple(record_version(obj) for obj in objects),
     )
 
@@ -81,12 +113,14 @@ def _part(obj: Object) -> int:
 
 
 def _is_misnamed(obj: Object) -> bool:
-    return bool(obj["metadata"]["name"] != part_name(obj["spec"]["component"], _part(obj)))
+    spec = obj["spec"]
+    return bool(obj["metadata"]["name"] != part_name(spec["owner"], spec["ownerKind"], _part(obj)))
 
 
-def part_name(component: str, part: int) -> str:
-    """The name of a part of a component's inventory: no component's name, as these hold no dots."""
-    return f"{component}.{part}" if part else component
+def part_name(owner: str, owner_kind: str, part: int) -> str:
+    """The name of a part of an inventory: that of no other owner, as names of owners hold no dots."""
+    name = owner if owner_kind == COMPONENT else f"{owner}.{owner_kind}"
+    return f"{name}.{part}" if part else name
 
 
 def record_version(obj: Object) -> RecordVersion:
@@ -103,19 +137,15 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
             "apiVersion": API_VERSION,
             "kind": "Inventory",
             "metadata": {
-                "name": part_name(inventory.component, part),
-                "labels": {COMPONENT_LABEL: inventory.component},
+                "name": part_name(inventory.owner, inventory.owner_kind, part),
+                "labels": {OWNER_LABEL: inventory.owner},
             },
             "spec": {
-                "component": inventory.component,
+                "owner": inventory.owner,
+                "ownerKind": inventory.owner_kind,
                 "namespace": inventory.namespace,
-                "version": inventory.version,
-                "componentVersion": inventory.component_version,
                 "digest": inventory.digest,
-                "release": inventory.release,
-                "source": inventory.source,
-                "prerequisite": inventory.prerequisite,
-                "needs": list(inventory.needs),
+                "details": dict(inventory.details),
                 "part": part,
                 "parts": len(chunks),
                 "objects": chunk,
@@ -183,27 +213,8 @@ def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
     )
 
 
-INVENTORY_ENTRY = object_schema(
-    apiVersion=STRING,
-    kind=STRING,
-    namespace=STRING,
-    name=STRING,
-    uid=STRING,
-    resourceVersion=STRING,
-    own=STRING,
-    others=STRING,
-    touched=STRING,
-    intent=STRING,
-    dropped=BOOLEAN,
-    finished=STRING,
-    madeBy=STRING,
-    ceded=STRINGS,
-    added=STRINGS,
-)
-
-
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
-    """Keep what a component consists of, and nothing of what it was kept in before and is no longer."""
+    """Record the objects of an owner, and delete surplus records that it had before."""
     written = _write_parts(cluster, inventory)
     # One that somebody writes to goes the next time; until then it is not read.
     with suppress(Conflict):
@@ -222,7 +233,7 @@ def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
 
 
 def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
-    """Keep nothing of a component, if nobody has written its inventory since it was read.
+    """Delete the records of an inventory, if nobody has written it since it was read.
 
     Raises:
         Conflict: somebody has.
@@ -237,7 +248,7 @@ def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[RecordVe
     for part in inventory_objects(inventory):
         name = part["metadata"]["name"]
         part["metadata"] |= preconditions.get(name, {})
-        apply_record(cluster, part, force=True)
+        apply_record(cluster, INVENTORY_DEFINITION, part, force=True)
         names.add(name)
     return names
 
@@ -251,14 +262,21 @@ def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Coll
 
 
 def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
-    """Inventories by component.
+    """Inventories by component; owners of other kinds have none among them.
 
     Args:
         cluster: that has them.
-        components: whose, where not all are wanted: those that this version of the collection has written.
+        components: whose, where not all are wanted.
     """
-    selector = f"{COMPONENT_LABEL} in ({','.join(components)})" if components else ""
-    return inventories_from(cluster.list(API_VERSION, "Inventory", label_selector=selector).items)
+    selector = f"{OWNER_LABEL} in ({','.join(components)})" if components else ""
+    objects = cluster.list(API_VERSION, "Inventory", label_selector=selector).items
+    return inventories_of(inventories_from(objects))
+
+
+def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory, ...]]:
+    """Inventories by component, and those of owners of other kinds, whose objects have to be left alone."""
+    found = inventories_from(cluster.list(API_VERSION, "Inventory").items)
+    return inventories_of(found), tuple(one for one in found if one.owner_kind != COMPONENT)
 
 
 def read_record_versions(cluster: Cluster) -> list[RecordVersion]:

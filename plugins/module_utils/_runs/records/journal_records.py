@@ -21,29 +21,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    GROUP,
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
-    apply_merge_patch,
-    merge_patch_between,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    Journal,
-    JournalEntry,
-)
-
+from ..._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError, NotFound
+from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
+from ..._cluster.kinds import SECRET_KIND, is_of_kind
+from ..._migrations.journal.journal_entry import Journal, JournalEntry
 from .installation import read_installation
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, BOOLEAN, STRING, object_schema, record_definition
 from .record_writer import apply_record, current_user, patch_record
 
 JOURNAL_ENTRY_KIND = "JournalEntry"
@@ -56,6 +40,43 @@ GZIP = "gzip"
 LONGEST_UNPACKED = 8 << 20
 """Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
 _GZIP_HEADER = 16
+
+JOURNAL_ENTRY_DEFINITION = record_definition(
+    JOURNAL_ENTRY_KIND,
+    "journalentries",
+    "kyje",
+    {
+        "spec": object_schema(
+            run=STRING,
+            migration=STRING,
+            sequence={"type": "integer", "format": "int64"},
+            at={"type": "string", "format": "date-time"},
+            by=STRING,
+            verb=STRING,
+            subresource=STRING,
+            apiVersion=STRING,
+            kind=STRING,
+            namespace=STRING,
+            name=STRING,
+            settled=BOOLEAN,
+            irreversible=STRING,
+            before=STRING,
+            change=STRING,
+            encoding=STRING,
+            undoneAt={"type": "string", "format": "date-time"},
+            undoneBy=STRING,
+        )
+    },
+    [
+        ("Migration", "string", ".spec.migration"),
+        ("Verb", "string", ".spec.verb"),
+        ("Kind", "string", ".spec.kind"),
+        ("Namespace", "string", ".spec.namespace"),
+        ("Name", "string", ".spec.name"),
+        ("Undone by", "string", ".spec.undoneBy"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+)
 
 
 class RunJournal(Journal):
@@ -100,7 +121,8 @@ class RunJournal(Journal):
     def _keep(self, entry: JournalEntry) -> JournalEntry:
         # Before anything is written, as it may be too large.
         content = _content_of(entry)
-        record = apply_record(self._cluster, record_of(entry, content, self._owner), force=True)
+        record = record_of(entry, content, self._owner)
+        record = apply_record(self._cluster, JOURNAL_ENTRY_DEFINITION, record, force=True)
         if _is_secret(entry):
             self._cluster.apply(secret_of(entry, content, _owner(JOURNAL_ENTRY_KIND, record)), force=True)
         meta = record["metadata"]
@@ -227,7 +249,8 @@ def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: 
     for entry in entries:
         # One whose run's record was removed meanwhile goes with it.
         with suppress(NotFound):
-            patch_record(cluster, JOURNAL_ENTRY_KIND, entry.name, "spec", {"undoneAt": at, "undoneBy": by})
+            undone = {"undoneAt": at, "undoneBy": by}
+            patch_record(cluster, JOURNAL_ENTRY_DEFINITION, entry.name, "spec", undone)
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:

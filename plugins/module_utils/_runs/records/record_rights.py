@@ -7,48 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    GROUP,
-    Ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    CRDS,
-    RBAC,
-    READ,
-    Resources,
-    Right,
-    right_for,
-)
+from ..._cluster.cluster import GROUP, Ref
+from ..._cluster.kinds import SECRET_KIND, is_of_kind
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._objects.access.rights import CRDS, RBAC, READ, Resources, Right, right_for
+from .definitions import RecordKinds
 
-from .definitions import DEFINITIONS, VIEWERS
+INSTALLATIONS = "installations"
 
 
-def records_rights() -> set[Right]:
+def records_rights(kinds: RecordKinds) -> set[Right]:
     """What keeping our own records takes, on a cluster that never had them included."""
-    found = {Right(verb, GROUP, resource) for resource in _OWN for verb in READ}
-    found |= {Right(verb, GROUP, resource) for resource in _OWN for verb in ("create", "patch")}
-    found |= {Right("delete", GROUP, resource) for resource in ("inventories", "journalentries", "runs")}
-    found |= {Right(verb, *one) for one in _BROUGHT for verb in ("get", "create", "patch")}
-    return found
+    plurals = [definition["spec"]["names"]["plural"] for definition in kinds.definitions]
+    found = {Right(verb, GROUP, plural) for plural in plurals for verb in (*READ, "create", "patch")}
+    # There is one Installation as long as there are records.
+    found |= {Right("delete", GROUP, plural) for plural in plurals if plural != INSTALLATIONS}
+    return found | {Right(verb, *one) for one in _installed(kinds) for verb in ("get", "create", "patch")}
 
 
-def records_deletion_rights() -> set[Right]:
+def records_deletion_rights(kinds: RecordKinds) -> set[Right]:
     """What deleting our own records takes, once nothing is left that they would tell of."""
-    found = {Right(verb, *one) for one in _BROUGHT for verb in ("get", "delete")}
+    installed = _installed(kinds)
+    found = {Right(verb, *one) for one in installed for verb in ("get", "delete")}
     # Servers grant no list by name.
-    return found | {Right(verb, *one[:2]) for one in _BROUGHT for verb in ("list", "watch")}
+    return found | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
 
 
-_OWN = ("installations", "inventories", "journalentries", "runs")
-_BROUGHT = (
-    *((CRDS, "customresourcedefinitions", "", crd["metadata"]["name"]) for crd in DEFINITIONS),
-    (RBAC, "clusterroles", "", VIEWERS["metadata"]["name"]),
-)
-"""What is brought to a cluster for our records: group, resource, namespace, name."""
+def _installed(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
+    """What is installed in a cluster for our records: group, resource, namespace, name."""
+    crds = [(CRDS, "customresourcedefinitions", "", crd["metadata"]["name"]) for crd in kinds.definitions]
+    return [*crds, (RBAC, "clusterroles", "", kinds.viewers["metadata"]["name"])]
 
 
 def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right]:

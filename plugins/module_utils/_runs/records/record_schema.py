@@ -1,13 +1,13 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The definitions of our custom resources, and the right for all who may view to read them."""
+"""What the definitions of our custom resources are made of."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object
+from ..._cluster.cluster import GROUP, Object
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
@@ -20,6 +20,13 @@ OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 def record_definition(
     kind: str, plural: str, short: str, schema: dict[str, Any], columns: list[tuple[str, str, str]]
 ) -> Object:
+    """The CustomResourceDefinition of a kind of record.
+
+    Args:
+        kind, plural, short: its names.
+        schema: of ``spec`` and ``status``.
+        columns: that ``kubectl get`` prints: name, type, JSON path.
+    """
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -51,11 +58,12 @@ def record_definition(
 
 
 def object_schema(**properties: Any) -> dict[str, Any]:
+    """The schema of an object with these properties."""
     return {"type": "object", "properties": properties}
 
 
 API_VERSION = f"{GROUP}/v1alpha1"
-COMPONENT_LABEL = f"{GROUP}/component"
+OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: whose they are."""
 DEPLOY, DELETE = "deploy", "delete"
 """What a run does."""

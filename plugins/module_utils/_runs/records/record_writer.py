@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing the records of a deployment into the cluster: the installation, its inventories and its runs."""
+"""Writing records of any kind into the cluster, also where it has an older definition of the kind."""
 
 from __future__ import annotations
 
@@ -10,45 +10,41 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Untypeable,
-)
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import ClusterError, Untypeable
 from .record_schema import API_VERSION
 
 SECONDS_TO_KNOW = 30.0
 """How long an API server may take to go by a definition that was just brought up to date."""
-POLL_SECONDS = 0.1
+REWRITE_SECONDS = 0.1
 
 
-def timestamp(when: datetime | None = None) -> str:
-    """A moment as Kubernetes writes it (RFC 3339, UTC, seconds)."""
-    return (when or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def apply_record(cluster: Cluster, record: Object, *, force: bool = False) -> Object:
+def apply_record(cluster: Cluster, definition: Object, record: Object, *, force: bool = False) -> Object:
     """Apply a record; the answer.
+
+    Args:
+        cluster: that has the record.
+        definition: the CustomResourceDefinition of its kind.
+        record: as it is to be.
+        force: overwrite fields that other field managers own.
 
     Raises:
         ClusterError: the server refuses it, also after its definition was brought up to date.
     """
-    return _with_definition(cluster, record["kind"], lambda: cluster.apply(record, force=force))
+    return _with_definition(cluster, definition, lambda: cluster.apply(record, force=force))
 
 
-def patch_record(cluster: Cluster, kind: str, name: str, part: str, content: Mapping[str, Any]) -> None:
+def patch_record(
+    cluster: Cluster, definition: Object, name: str, part: str, content: Mapping[str, Any]
+) -> None:
     """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch.
 
     Raises:
-        ClusterError: as for :func:`keep`.
+        ClusterError: as for :func:`apply_record`.
     """
+    kind = definition["spec"]["names"]["kind"]
 
     def patch() -> Object:
         answer = cluster.patch(API_VERSION, kind, name, None, {part: dict(content)})
@@ -57,14 +53,14 @@ def patch_record(cluster: Cluster, kind: str, name: str, part: str, content: Map
             raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
         return answer
 
-    _with_definition(cluster, kind, patch)
+    _with_definition(cluster, definition, patch)
 
 
 class _Pruned(ClusterError):
     """A definition lacks what a patch has: a server says nothing then, and leaves it out."""
 
 
-def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -> Object:
+def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], Object]) -> Object:
     """Write a record; where its definition is an older one, bring that up to date, and write again.
 
     A server still goes by the older definition for some moments, and longer where there are several servers.
@@ -78,15 +74,13 @@ def _with_definition(cluster: Cluster, kind: str, write: Callable[[], Object]) -
             if time.monotonic() >= end:
                 raise ClusterError(
                     f"{refusal}; that is our own record, so the API server goes by an older definition of"
-                    f" {kind}, which another version of this collection may have put there: run the"
-                    " playbook again, with one version at a time"
+                    f" {definition['spec']['names']['kind']}, which another version of this collection may"
+                    " have put there: run the playbook again, with one version at a time"
                 ) from refusal
         if not brought:
-            from .definitions import definition_of
-
-            cluster.apply(definition_of(kind), force=True)
+            cluster.apply(definition, force=True)
             brought = True
-        time.sleep(POLL_SECONDS)
+        time.sleep(REWRITE_SECONDS)
 
 
 def current_user() -> str:

@@ -12,20 +12,66 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Conflict,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
-from .record_schema import API_VERSION
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import Conflict
+from ..._errors import LifecycleError
+from .record_schema import API_VERSION, NUMBER, OPEN, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record, patch_record
 
 MAX_RUNS = 20
 RUNNING = "running"
+
+RUN_DEFINITION = record_definition(
+    "Run",
+    "runs",
+    "kyrun",
+    {
+        "spec": object_schema(
+            action=STRING,
+            version=STRING,
+            previous=STRING,
+            profile=STRING,
+            digest=STRING,
+            startedBy=STRING,
+            startedAt={"type": "string", "format": "date-time"},
+            clock=NUMBER,
+            lease=OPEN,
+            deadline=NUMBER,
+            components=STRINGS,
+            allComponents=STRINGS,
+            selection={"type": "object", "additionalProperties": STRING},
+            alone=STRINGS,
+            kept=STRING,
+            prune=STRINGS,
+            phases=STRINGS,
+            migrations={
+                "type": "object",
+                "additionalProperties": object_schema(verdict=STRING, evidence=STRING),
+            },
+            code={"type": "object", "additionalProperties": STRING},
+        ),
+        "status": object_schema(
+            state=STRING,
+            message=STRING,
+            cancelled=STRING,
+            cancelledAt={"type": "string", "format": "date-time"},
+            finishedAt={"type": "string", "format": "date-time"},
+            seconds=NUMBER,
+            components={"type": "object", "additionalProperties": OPEN},
+            migrations={"type": "object", "additionalProperties": OPEN},
+            phases={"type": "object", "additionalProperties": OPEN},
+            undone={"type": "object", "additionalProperties": OPEN},
+        ),
+    },
+    [
+        ("Action", "string", ".spec.action"),
+        ("Version", "string", ".spec.version"),
+        ("State", "string", ".status.state"),
+        ("Seconds", "number", ".status.seconds"),
+        ("Message", "string", ".status.message"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+)
 
 
 def new_run_name() -> str:
@@ -45,7 +91,7 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
         "spec": dict(spec),
         "status": {"state": RUNNING},
     }
-    apply_record(cluster, record)
+    apply_record(cluster, RUN_DEFINITION, record)
 
 
 def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
@@ -57,7 +103,7 @@ def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, 
         status: see :func:`~.shortening.shorten_status`.
         among: how many components and migrations the record may have to tell of.
     """
-    patch_record(cluster, "Run", run, "status", shorten_status(status, among))
+    patch_record(cluster, RUN_DEFINITION, run, "status", shorten_status(status, among))
 
 
 def read_run(cluster: Cluster, name: str) -> Object:

@@ -9,18 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-    newest_first,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
-    FAILED,
-    UndoneObject,
-    UndoReport,
-)
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import NotFound
+from ..._migrations.journal.journal_entry import JournalEntry, newest_first
+from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
 from .journal_records import note_undone
 from .runs import update_run_status
 
@@ -69,7 +61,7 @@ class UndoneMigration:
             "error": self.error,
         }
 
-    def as_noted(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         """As it stands in a run's record."""
         told = {
             "state": self.state,
@@ -86,10 +78,10 @@ def undo_state(objects: Iterable[UndoneObject], error: str) -> str:
     objects = list(objects)
     if error or any(one.state == FAILED for one in objects):
         return FAILED
-    return UNDONE if all(one.complete for one in objects) else PARTLY
+    return UNDONE if all(one.is_complete for one in objects) else PARTLY
 
 
-def noted_in(
+def recorded_undo_of(
     runs: Mapping[str, Object], entries: Iterable[JournalEntry], migration: str
 ) -> Mapping[str, Any]:
     """What the newest of its runs says of undoing a migration; empty where it was not tried since it wrote.
@@ -137,7 +129,7 @@ def record_undone(
         newest_ones = _written_by(written, one.id)
         for run in one.runs:
             newest = next(entry for entry in newest_ones if entry.run == run)
-            noted = {**one.as_noted(), THROUGH: newest.name}
+            noted = {**one.as_record(), THROUGH: newest.name}
             try:
                 update_run_status(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
             except NotFound:
@@ -166,7 +158,7 @@ def has_written(run: Object, migration: str) -> bool:
     return bool(outcome.get("wrote"))
 
 
-def last_undone(runs: Sequence[Object], migration: str) -> str:
+def last_undo_note(runs: Sequence[Object], migration: str) -> str:
     """That a migration was undone after it last ran, for a person who is told that it is needed again.
 
     Args:

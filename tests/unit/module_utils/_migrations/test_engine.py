@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import attempt, engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
     check_migrations,
     run_migrations,
@@ -39,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.apiserver import Reply, Seen, discovery_or, serve, status
+from tests.support.clock import Clock
 from tests.support.migrations import Told, config_map, migration, setting
 
 
@@ -171,7 +173,6 @@ def test_after_is_honoured() -> None:
     def noted(name: str) -> type:
         def do(ctx: Context) -> None:
             order.append(f"begin {name}")
-            time.sleep(0.02)
             ctx.cluster.apply(config_map(name))
             order.append(f"end {name}")
 
@@ -216,41 +217,72 @@ def test_after_run_the_check_must_agree() -> None:
     assert outcome.error == ("it ran, and its check still says needed: there is no ConfigMap default/mark")
 
 
-def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more() -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that migrations go by."""
+    found = Clock()
+    for module in (attempt, engine):
+        monkeypatch.setattr(module, "time", found)
+    return found
+
+
+def ends(one: str) -> bool:
+    """Whether the thread of a migration ends, also one that was given up."""
+    threads = [thread for thread in threading.enumerate() if thread.name == f"migration {one}"]
+    for thread in threads:
+        thread.join(5)
+    return not any(thread.is_alive() for thread in threads)
+
+
+def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more(clock: Clock) -> None:
     cluster = MemoryCluster()
-    release, tried = threading.Event(), threading.Event()
+    release, others_end = threading.Event(), threading.Event()
 
     def hang(ctx: Context) -> None:
+        others_end.wait(5)
+        clock.sleep(20)
         release.wait(5)
-        try:
-            ctx.cluster.apply(config_map("late"))
-        finally:
-            tried.set()
+        ctx.cluster.apply(config_map("late"))
 
-    started = time.monotonic()
+    def finish(ctx: Context) -> None:
+        ctx.cluster.apply(config_map("quick"))
+        others_end.set()
+
     slow, quick = run_migrations(
-        [migration("late", run=hang, timeout=0.2), migration("quick")], setting(cluster)
+        [migration("late", run=hang, timeout=20), migration("quick", run=finish, timeout=60)],
+        setting(cluster),
     )
-    assert time.monotonic() - started < 2
     assert (slow.state, slow.fatal, slow.id) == ("timeout", True, "logging/late")
-    assert slow.error == "its run took longer than its timeout of 0.2 s and was given up"
+    assert slow.error == "its run took longer than its timeout of 20 s and was given up"
     assert slow.wrote
     assert quick.state == "done"
     release.set()
-    assert tried.wait(5)
+    assert ends("logging/late")
     assert writes_of(cluster) == ["apply quick"]
 
 
 @contextmanager
-def overloaded(told_to: Reply) -> Iterator[tuple[LiveCluster, Callable[[], list[Seen]]]]:
+def overloaded(
+    told_to: Reply, on_write: Callable[[], object] = lambda: None
+) -> Iterator[tuple[LiveCluster, Callable[[], list[Seen]]]]:
     """A live cluster that answers each write so, and makes none; and the writes that it was asked for."""
     meta = {"name": "a", "managedFields": [{"manager": "somebody"}]}
     found = Reply({**config_map("a"), "metadata": meta})
-    with serve(discovery_or(lambda request: found if request.method == "GET" else told_to)) as server:
+
+    def answer(request: Seen) -> Reply:
+        if request.method == "GET":
+            return found
+        on_write()
+        return told_to
+
+    with serve(discovery_or(answer)) as server:
         policy = RetryPolicy(first_delay=0.05, factor=1.0)
         cluster = LiveCluster(Transport(Login(server.url), retry=policy))
         yield cluster, lambda: [one for one in server.seen if one.method != "GET"]
 
+
+SENT_UNTIL_NOTICED = 10
+"""So often a write may be sent before anybody looks at the clock again, which takes a tenth of a second."""
 
 WRITES: list[Callable[[Context], object]] = [
     lambda ctx: ctx.cluster.apply(config_map("a")),
@@ -264,24 +296,27 @@ WRITES: list[Callable[[Context], object]] = [
 @pytest.mark.parametrize("answer", [status(429), Reply(None)], ids=["429", "hangs up"])
 @pytest.mark.parametrize("write", WRITES, ids=["apply", "create", "patch", "delete"])
 def test_of_one_that_was_given_up_no_write_is_sent_again(
-    write: Callable[[Context], None], answer: Reply, leased: bool
+    write: Callable[[Context], None], answer: Reply, leased: bool, clock: Clock
 ) -> None:
-    with overloaded(answer) as (cluster, writes):
+    sent: list[float] = []
+
+    def time_is_up_at_the_second() -> None:
+        sent.append(clock.monotonic())
+        if len(sent) == 2:
+            clock.sleep(60)
+
+    with overloaded(answer, time_is_up_at_the_second) as (cluster, _writes):
         held = (
             cluster.with_write_terms(WriteTerms(lambda: 9.0, is_extension_pending=lambda: True))
             if leased
             else cluster
         )
-        # Long enough for a second attempt, also where a busy machine stands still for a moment.
-        given = migration("late", check=always_needed, run=write, timeout=1.0, on_failure="warn")
+        given = migration("late", check=always_needed, run=write, timeout=60, on_failure="warn")
         [outcome] = run_migrations([given], setting(held))
         assert (outcome.state, outcome.error[:20]) == ("warned", "its run took longer ")
-        # One that was begun just before it may arrive now.
-        time.sleep(0.1)
-        sent = len(writes())
-        assert sent > 1
-        time.sleep(0.3)
-        assert len(writes()) == sent
+        # What was begun before that still arrives, and then it has nothing left to do.
+        assert ends("logging/late")
+        assert 2 <= len(sent) <= SENT_UNTIL_NOTICED
 
 
 def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
@@ -293,63 +328,74 @@ def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
         assert [one.query["timeout"] for one in writes()] == ["9s", "1s"]
 
 
-def test_to_wait_until_it_may_write_takes_none_of_its_own_time() -> None:
+def test_to_wait_until_it_may_write_takes_none_of_its_own_time(clock: Clock) -> None:
     cluster = MemoryCluster()
-    slow = setting(cluster, record_intent=lambda _intent: time.sleep(0.5))
-    [outcome] = run_migrations([migration("patient", timeout=0.2)], slow)
+    slow = setting(cluster, record_intent=lambda _intent: clock.sleep(600))
+    [outcome] = run_migrations([migration("patient", timeout=20)], slow)
     assert (outcome.state, outcome.error) == ("done", "")
     assert writes_of(cluster) == ["apply patient"]
 
 
-def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run() -> None:
-    end = time.monotonic() + 0.2
-    slow = setting(remaining=lambda: end - time.monotonic(), record_intent=lambda _intent: time.sleep(5))
+def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run(clock: Clock) -> None:
+    end = clock.monotonic() + 600
+    over = threading.Event()
+
+    def wait_longer(_intent: object) -> None:
+        clock.sleep(700)
+        over.wait(5)
+
+    slow = setting(remaining=lambda: end - clock.monotonic(), record_intent=wait_longer)
     [outcome] = run_migrations([migration("patient", run=never)], slow)
+    over.set()
     assert outcome.state == "timeout"
     assert outcome.error == "its start was not done when the deployment's time was up, and was given up"
 
 
-def test_a_check_that_hangs_times_out_in_a_plan_too() -> None:
+def test_a_check_that_hangs_times_out_in_a_plan_too(clock: Clock) -> None:
     def hang(ctx: Context) -> Verdict:
+        clock.sleep(20)
         ctx.sleep(60)
         return not_needed("at last")
 
-    [result] = check_migrations([migration("slow", check=hang, timeout=0.1)], setting())
+    [result] = check_migrations([migration("slow", check=hang, timeout=20)], setting())
     assert result.verdict == ""
-    assert result.error == "its check took longer than its timeout of 0.1 s and was given up"
+    assert result.error == "its check took longer than its timeout of 20 s and was given up"
 
 
-def test_a_thread_that_was_given_up_ends_in_spite_of_its_own_except() -> None:
-    ended = threading.Event()
-
+def test_a_thread_that_was_given_up_ends_in_spite_of_its_own_except(clock: Clock) -> None:
     def stubborn(ctx: Context) -> None:
-        try:
-            while True:
-                try:
-                    ctx.sleep(0.01)
-                except Exception:
-                    continue
-        finally:
-            ended.set()
+        clock.sleep(20)
+        while True:
+            try:
+                ctx.sleep(0.01)
+            except Exception:
+                continue
 
-    [outcome] = run_migrations([migration("stubborn", run=stubborn, timeout=0.1)], setting())
+    [outcome] = run_migrations([migration("stubborn", run=stubborn, timeout=20)], setting())
     assert outcome.state == "timeout"
-    assert ended.wait(2)
+    assert ends("logging/stubborn")
 
 
-def test_the_deadline_of_the_run_ends_what_is_at_work_and_what_waits() -> None:
-    end = time.monotonic() + 0.2
-    hanging = migration("hanging", run=lambda ctx: ctx.sleep(60))
+def test_the_deadline_of_the_run_ends_what_is_at_work_and_what_waits(clock: Clock) -> None:
+    end = clock.monotonic() + 600
+
+    def hang(ctx: Context) -> None:
+        clock.sleep(600)
+        ctx.sleep(60)
+
+    hanging = migration("hanging", run=hang, timeout=6000)
     waiting = migration("waiting", after=["logging/hanging"], run=never)
     lonely = migration("lonely", run=never)
     outcomes = run_migrations(
-        [hanging, waiting, lonely], setting(remaining=lambda: end - time.monotonic(), workers=1)
+        [hanging, waiting, lonely], setting(remaining=lambda: end - clock.monotonic(), workers=1)
     )
     assert [outcome.state for outcome in outcomes] == ["timeout", "timeout", "timeout"]
     assert "when the deployment's time was up" in outcomes[0].error
 
 
-def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more() -> None:
+def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more(clock: Clock) -> None:
+    # No second passes by itself.
+    now = clock.monotonic()
     told = Told()
     asleep = threading.Event()
 
@@ -365,12 +411,11 @@ def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more() -> None:
 
     canceller = threading.Thread(target=cancel)
     canceller.start()
-    started = time.monotonic()
     outcomes = run_migrations(
         [migration("dozes", run=doze), migration("waits", run=never)], setting(told=told, workers=1)
     )
     canceller.join()
-    assert time.monotonic() - started < 2
+    assert clock.monotonic() == now
     assert [(o.state, o.error) for o in outcomes] == [
         ("cancelled", "stopped half-way"),
         ("cancelled", "the deployment was cancelled before it started"),
@@ -581,13 +626,13 @@ def test_what_a_secret_is_patched_with_does_not_get_out(patch: Any) -> None:
     assert ("logging/leaks", "info", "tried ***, and None is left") in told.lines
 
 
-def test_doing_nothing_slowly_is_flagged() -> None:
+def test_doing_nothing_slowly_is_flagged(clock: Clock) -> None:
     def ponder(_ctx: Context) -> Verdict:
-        time.sleep(0.25)
+        clock.sleep(0.25)
         return not_needed("nothing to do")
 
     def work(ctx: Context) -> None:
-        time.sleep(0.25)
+        clock.sleep(0.25)
         ctx.cluster.apply(config_map("works"))
 
     migrations = [
@@ -595,7 +640,8 @@ def test_doing_nothing_slowly_is_flagged() -> None:
         migration("quick", check=lambda _request: not_needed("no")),
         migration("works", run=work),
     ]
-    assert [outcome.slow for outcome in run_migrations(migrations, setting())] == [True, False, False]
+    outcomes = run_migrations(migrations, setting(workers=1))
+    assert [outcome.slow for outcome in outcomes] == [True, False, False]
 
 
 def test_to_be_cancelled_is_no_warning() -> None:

@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.clock import Clock as PassingTime
 from tests.support.driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release
 
 
@@ -41,15 +42,17 @@ class Clock:
 
 
 @pytest.fixture(autouse=True)
-def soon_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let whoever follows a run that was cut off wait for a second only."""
-    monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
+def expiry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits until the lease of a run that was cut off has expired lets the time pass."""
+    passing = PassingTime()
+    monkeypatch.setattr(working, "boot_clock", passing.monotonic)
+    monkeypatch.setattr(working, "time", passing)
 
 
 def one_after_the_other() -> Deployer:
     """Somebody with components that are worked on one by one."""
     components = {name: [deployment(name)] for name in ("logging", "monitoring", "tracing")}
-    return deployer(release("2.9", components), workers=1, lease_seconds=1)
+    return deployer(release("2.9", components), workers=1)
 
 
 def begun(someone: Deployer, **options: Any) -> str:

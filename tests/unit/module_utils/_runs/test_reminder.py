@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -18,42 +19,58 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.driver import deployer, deployment, make_healthy, release
 
 
+class Told:
+    """What was told, and waiting for more of it."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str, str]] = []
+        self._more = threading.Condition()
+
+    def __call__(self, subject: str, state: str, detail: str = "") -> None:
+        with self._more:
+            self.lines.append((subject, state, detail))
+            self._more.notify_all()
+
+    def has(self, count: int, subject: str) -> bool:
+        """Whether so many lines come of a subject."""
+        with self._more:
+            return self._more.wait_for(lambda: len(self.of(subject)) >= count, 5)
+
+    def of(self, subject: str) -> list[tuple[str, str, str]]:
+        return [line for line in self.lines if line[0] == subject]
+
+
 def test_what_is_silent_is_said_again_until_it_ends() -> None:
-    told: list[tuple[str, str, str]] = []
-
-    def progress(subject: str, state: str, detail: str = "") -> None:
-        told.append((subject, state, detail))
-
-    with Reminder(progress, silence=0.05) as reminder:
+    told = Told()
+    with Reminder(told, silence=0.05) as reminder:
         reminder("a", "waiting", "for b")
         reminder("a", "info", "a line of a log")
         reminder("c", "done")
-        end = time.monotonic() + 5
-        while len(told) < 5 and time.monotonic() < end:
-            time.sleep(0.01)
+        assert told.has(4, "a")
         reminder("a", "done")
-        time.sleep(0.1)
-    assert told[:3] == [("a", "waiting", "for b"), ("a", "info", "a line of a log"), ("c", "done", "")]
-    assert all(line[:2] == ("a", "waiting") and line[2].endswith("for b") for line in told[3:-1])
-    assert told[-1] == ("a", "done", "")
+        # While another one is said again, it is not.
+        reminder("d", "waiting", "for e")
+        assert told.has(3, "d")
+    assert told.lines[:3] == [("a", "waiting", "for b"), ("a", "info", "a line of a log"), ("c", "done", "")]
+    again, last = told.of("a")[2:-1], told.of("a")[-1]
+    assert again
+    assert all(line[1] == "waiting" and line[2].endswith("for b") for line in again)
+    assert last == ("a", "done", "")
+    assert told.of("c") == [("c", "done", "")]
 
 
 def test_what_is_said_again_can_be_replaced_and_taken_back() -> None:
-    told: list[tuple[str, str, str]] = []
-
-    def progress(subject: str, state: str, detail: str = "") -> None:
-        told.append((subject, state, detail))
-
-    with Reminder(progress, silence=0.05) as reminder:
+    told = Told()
+    with Reminder(told, silence=0.05) as reminder:
         reminder("a", "waiting", "b is ready")
         reminder.replace_detail("a", "c is not")
         reminder("d", "waiting", "e is ready")
         reminder.replace_detail("d", "")
-        end = time.monotonic() + 5
-        while len(told) < 4 and time.monotonic() < end:
-            time.sleep(0.01)
-    assert told[:2] == [("a", "waiting", "b is ready"), ("d", "waiting", "e is ready")]
-    assert all(line[:2] == ("a", "waiting") and line[2].endswith(": c is not") for line in told[2:])
+        assert told.has(3, "a")
+    assert told.of("d") == [("d", "waiting", "e is ready")]
+    first, *again = told.of("a")
+    assert first == ("a", "waiting", "b is ready")
+    assert all(line[1] == "waiting" and line[2].endswith(": c is not") for line in again)
 
 
 def test_what_hangs_is_said_again_and_not_what_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:

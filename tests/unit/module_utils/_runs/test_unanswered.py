@@ -36,6 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.clock import Clock
 from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, release
 
 ACCOUNT = {
@@ -96,6 +97,15 @@ class Sleeps(Labels):
             SENT.set()
             ANSWERED.wait(30)
         super().run(ctx)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which leases expire: whoever waits for that lets the time pass."""
+    found = Clock()
+    monkeypatch.setattr(working, "boot_clock", found.monotonic)
+    monkeypatch.setattr(working, "time", found)
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -51,6 +50,7 @@ from tests.support.driver import (
     healthy_cluster,
     only_reads,
     release,
+    slow_clock,
 )
 
 BOOKKEEPING = ("Run", "Inventory", "Installation", "Lease")
@@ -240,12 +240,14 @@ def test_the_time_that_others_take_is_not_a_components_own() -> None:
     assert someone.cluster.get("v1", "Namespace", "home") is None
 
 
-def test_a_namespace_that_was_there_before_stays_whatever_is_forced() -> None:
+def test_a_namespace_that_was_there_before_stays_whatever_is_forced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow_clock(monkeypatch)
     cluster = healthy_cluster()
     labelled = {"name": "kyma-system", "labels": {"team": "a"}}
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": labelled}
     cluster.with_field_manager("kubectl-create").create(namespace)
-    time.sleep(1.1)
     someone = installed(cluster)
     result = someone.delete(force=True)
     assert result["warnings"] == ["Namespace kyma-system: kyma.lifecycle did not create it, so it stays"]

@@ -9,7 +9,9 @@ import base64
 from dataclasses import replace
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import complete
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+    complete_manifest,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
     desired_release,
 )
@@ -44,9 +46,9 @@ def release(**content: list[Object]) -> Release:
 
 
 def test_the_namespace_is_the_components_where_the_manifest_leaves_it_out() -> None:
-    assert complete(obj("ConfigMap", "a"), "ns", served)["metadata"]["namespace"] == "ns"
-    assert complete(obj("ConfigMap", "a", "mine"), "ns", served)["metadata"]["namespace"] == "mine"
-    assert "namespace" not in complete(obj("Namespace", "a", "mine"), "ns", served)["metadata"]
+    assert complete_manifest(obj("ConfigMap", "a"), "ns", served)["metadata"]["namespace"] == "ns"
+    assert complete_manifest(obj("ConfigMap", "a", "mine"), "ns", served)["metadata"]["namespace"] == "mine"
+    assert "namespace" not in complete_manifest(obj("Namespace", "a", "mine"), "ns", served)["metadata"]
 
 
 def test_the_releases_own_crds_tell_the_scope_of_what_is_not_served_yet() -> None:
@@ -59,7 +61,7 @@ def test_the_releases_own_crds_tell_the_scope_of_what_is_not_served_yet() -> Non
 
 def test_string_data_becomes_data() -> None:
     secret = obj("Secret", "s", stringData={"k": "v"}, data={"k": "x", "o": "y"})
-    done = complete(secret, "ns", served)
+    done = complete_manifest(secret, "ns", served)
     assert done["data"] == {"k": base64.b64encode(b"v").decode(), "o": "y"}
     assert "stringData" not in done
     assert "stringData" in secret
@@ -67,7 +69,7 @@ def test_string_data_becomes_data() -> None:
 
 def test_what_others_own_is_left_out() -> None:
     aggregating = obj("ClusterRole", "r", aggregationRule={"clusterRoleSelectors": []}, rules=[])
-    assert "rules" not in complete(aggregating, "ns", served)
+    assert "rules" not in complete_manifest(aggregating, "ns", served)
     scaler = obj("HorizontalPodAutoscaler", "h", api_version="autoscaling/v2")
     scaler["spec"] = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}}
     scaled = obj("Deployment", "d", api_version="apps/v1", spec={"replicas": 3, "x": 1}, status={"y": 1})
@@ -90,9 +92,9 @@ def test_the_foundation_has_all_namespaces_with_what_a_component_says_of_its_own
 
 
 def test_odd_manifests_are_the_servers_to_judge() -> None:
-    assert "stringData" not in complete(obj("Secret", "s", stringData=None), "ns", served)
-    assert complete(obj("Secret", "s", stringData={"k": None}), "ns", served)["data"] == {"k": ""}
-    assert complete(obj("Secret", "s", stringData=["x"]), "ns", served)["stringData"] == ["x"]
+    assert "stringData" not in complete_manifest(obj("Secret", "s", stringData=None), "ns", served)
+    assert complete_manifest(obj("Secret", "s", stringData={"k": None}), "ns", served)["data"] == {"k": ""}
+    assert complete_manifest(obj("Secret", "s", stringData=["x"]), "ns", served)["stringData"] == ["x"]
     scaler = obj("HorizontalPodAutoscaler", "h", api_version="autoscaling/v2")
     crd = obj("CustomResourceDefinition", "c", api_version="apiextensions.k8s.io/v1")
     assert len(desired_release(release(a=[scaler, crd]), served).components["a"].objects) == 2

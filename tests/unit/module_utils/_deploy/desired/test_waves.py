@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
     Stage,
-    longest_first,
     needs_problems,
     stages_of,
     waves_of,
-    with_head_start,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
@@ -34,42 +32,6 @@ def test_prerequisites_go_one_by_one_and_the_rest_by_needs() -> None:
 
 def test_what_takes_no_part_is_there_already() -> None:
     assert waves_of([entry("ui", "api")]) == [("ui",)]
-
-
-def workload(kind: str = "Deployment", **spec: object) -> dict[str, object]:
-    return {"kind": kind, "spec": spec}
-
-
-def test_what_takes_long_starts_first_then_what_is_large_and_the_rest_in_the_lists_order() -> None:
-    config: dict[str, object] = {"kind": "ConfigMap"}
-    objects: dict[str, list[dict[str, object]]] = {
-        "empty": [],
-        "plain": [config, {"kind": "Odd", "spec": "text"}],
-        "some": [workload(minReadySeconds=5), workload(minReadySeconds=1)],
-        "job": [workload("Job")],
-        "broken": [workload(minReadySeconds="10", replicas=None)],
-        "at-once": [workload("StatefulSet", replicas=9, podManagementPolicy="Parallel")],
-        "in-turn": [workload("StatefulSet", replicas=3)],
-        "many": [workload(replicas=50), config, config],
-        "most": [workload(minReadySeconds=30)],
-    }
-    assert longest_first(list(objects), objects) == [
-        *("most", "some", "in-turn", "job", "many"),
-        *("plain", "broken", "at-once", "empty"),
-    ]
-
-
-def test_only_what_has_to_be_ready_for_the_longest_time_gets_a_head_start() -> None:
-    objects = {
-        "quick": [workload("Job"), workload("StatefulSet", replicas=5)],
-        "some": [workload(minReadySeconds=5)],
-        "most": [workload(minReadySeconds=30)],
-        "as-much": [workload(), workload(minReadySeconds=30)],
-    }
-    assert with_head_start(list(objects), objects) == {"most", "as-much"}
-    assert with_head_start(["quick", "some"], objects) == {"some"}
-    assert with_head_start(["quick"], objects) == set()
-    assert with_head_start([], objects) == set()
 
 
 def test_more_than_thirty_components_are_all_placed() -> None:

@@ -23,9 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import release_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (

@@ -75,7 +75,7 @@ def parts_of(field: Any) -> list[Any]:
 def test_what_nobody_has_touched_since_is_as_before(before: Object, after: Object) -> None:
     back = revert_fields(before, after, after, SHAPES, force=False)
     assert filled(back.content) == filled(before)
-    assert back.kept == ()
+    assert back.retained == ()
 
 
 @settings(max_examples=200, deadline=None)
@@ -97,7 +97,7 @@ def test_again_nothing_changes(before: Object, after: Object, now: Object) -> No
     first = revert_fields(before, after, now, SHAPES, force=False)
     again = revert_fields(before, after, first.content, SHAPES, force=False)
     assert again.content == first.content
-    assert again.kept == first.kept
+    assert again.retained == first.retained
 
 
 @settings(max_examples=200, deadline=None)

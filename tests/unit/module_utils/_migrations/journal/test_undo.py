@@ -117,10 +117,10 @@ def test_whatever_was_written_all_is_as_before_and_again_nothing_changes(write: 
     before = [bare(scene.config_map(name)) for name in ("a", "b")]
     WRITES[write](scene.migrating)
     report = undo_writes(scene.live, scene.journal.entries)
-    assert report.complete
+    assert report.is_complete
     assert [bare(scene.config_map(name)) for name in ("a", "b")] == before
     again = undo_writes(scene.live, scene.journal.entries)
-    assert (again.changed, again.complete) == (False, True)
+    assert (again.is_changed, again.is_complete) == (False, True)
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -145,7 +145,7 @@ def test_killed_at_each_call_before_or_after_its_effect_it_can_still_be_undone(
         live = MemoryCluster()
         live.__dict__.update(scene.live.__dict__)
         scene.live._test.faults.clear()
-        assert undo_writes(live, scene.journal.entries).complete
+        assert undo_writes(live, scene.journal.entries).is_complete
         assert [bare(scene.config_map(name)) for name in ("a", "b")] == was
     assert n > 2
 
@@ -155,12 +155,12 @@ def test_what_others_have_changed_stays_and_is_told() -> None:
     patch_data(scene.migrating, x="10", y="20", new="30")
     patch_data(scene.by_hand, y="theirs", other="theirs")
     one = scene.undo_one()
-    assert (one.state, one.fields, one.kept) == ("restored", ("data.x", "data.new"), ("data.y",))
-    assert not one.complete
+    assert (one.state, one.fields, one.retained) == ("restored", ("data.x", "data.new"), ("data.y",))
+    assert not one.is_complete
     assert one.entries == ()
     assert scene.data() == {"x": "1", "y": "theirs", "z": "3", "other": "theirs"}
     forced = scene.undo_one(force=True)
-    assert (forced.fields, forced.complete) == (("data.y",), True)
+    assert (forced.fields, forced.is_complete) == (("data.y",), True)
     assert scene.data() == {"x": "1", "y": "2", "z": "3", "other": "theirs"}
 
 
@@ -202,7 +202,7 @@ def test_items_of_keyed_lists_are_fields_of_their_own() -> None:
         [{"op": "add", "path": "/spec/template/spec/containers/0/tty", "value": True}],
     )
     one = scene.undo_one()
-    assert one.complete
+    assert one.is_complete
     live = scene.live.get("apps/v1", "Deployment", "x", "default")
     assert live
     containers = live["spec"]["template"]["spec"]["containers"]
@@ -225,7 +225,7 @@ def test_an_item_that_others_have_changed_stays_whole() -> None:
         [{"op": "replace", "path": "/spec/template/spec/containers/1/image", "value": "theirs"}],
     )
     one = scene.undo_one()
-    assert one.kept == ('spec.template.spec.containers[name="c"]',)
+    assert one.retained == ('spec.template.spec.containers[name="c"]',)
     assert one.state == "changed_since"
 
 
@@ -234,9 +234,9 @@ def test_what_was_made_anew_by_others_is_theirs() -> None:
     scene.migrating.delete("v1", "ConfigMap", "a", "default")
     scene.by_hand.create(config_map("a", x="theirs"))
     one = scene.undo_one()
-    assert (one.state, one.kept, one.reason) == ("changed_since", ("data.x",), "it was made anew since")
+    assert (one.state, one.retained, one.reason) == ("changed_since", ("data.x",), "it was made anew since")
     assert scene.data() == {"x": "theirs"}
-    assert scene.undo_one(force=True).complete
+    assert scene.undo_one(force=True).is_complete
     assert scene.data() == {"x": "1"}
 
 
@@ -246,7 +246,7 @@ def test_an_object_that_others_have_put_something_into_is_not_deleted() -> None:
     scene.by_hand.patch("v1", "ConfigMap", "a", "default", {"metadata": {"annotations": {"seen": "1"}}})
     patch_data(scene.by_hand, theirs="1")
     one = scene.undo_one()
-    assert (one.state, one.kept) == ("changed_since", ("data.theirs",))
+    assert (one.state, one.retained) == ("changed_since", ("data.theirs",))
     patch_data(scene.by_hand, theirs=None)
     assert scene.undo_one().state == "deleted"
 
@@ -258,7 +258,7 @@ def test_a_status_goes_back_by_itself() -> None:
             "apps/v1", "Deployment", "x", "default", {"status": change}, subresource="status"
         )
     one = scene.undo_one()
-    assert (one.fields, one.complete) == (("status.readyReplicas", "status.replicas"), True)
+    assert (one.fields, one.is_complete) == (("status.readyReplicas", "status.replicas"), True)
     live = scene.live.get("apps/v1", "Deployment", "x", "default")
     assert live
     assert live["status"] == {"replicas": 1}
@@ -330,7 +330,7 @@ def test_a_claim_that_grew_is_refused_by_the_server_and_named_and_the_rest_goes_
         "v1", "PersistentVolumeClaim", "storage-logging-loki-0", "kyma-system", grown, subresource="status"
     )
     one = scene.undo_one()
-    assert (one.state, one.fields, one.changed) == ("refused", ("metadata.labels.new",), True)
+    assert (one.state, one.fields, one.is_changed) == ("refused", ("metadata.labels.new",), True)
     name = "PersistentVolumeClaim kyma-system/storage-logging-loki-0"
     refused = "not undone, as the API server refuses it: "
     assert str(one).startswith(f"{name}: as before (metadata.labels.new), all else {refused}")
@@ -339,7 +339,7 @@ def test_a_claim_that_grew_is_refused_by_the_server_and_named_and_the_rest_goes_
     assert live
     assert "new" not in live["metadata"]["labels"]
     again = scene.undo_one()
-    assert (again.state, again.fields, again.changed) == ("refused", (), False)
+    assert (again.state, again.fields, again.is_changed) == ("refused", (), False)
     assert str(again).startswith(f"{name}: {refused}")
 
 
@@ -353,7 +353,7 @@ def test_what_is_declared_irreversible_is_not_even_tried() -> None:
     claimed, disks = scene.undo()
     assert (claimed.state, disks.state) == ("irreversible", "restored")
     assert claimed.reason == "A volume that has grown can't shrink (spec.resources.requests.storage)"
-    assert not claimed.changed
+    assert not claimed.is_changed
     # Where it is as before anyhow there is nothing to refuse.
     scene.live.seed(claim("10Gi"))
     assert scene.undo()[0].state == "as_before"
@@ -365,7 +365,7 @@ def test_a_stateful_set_that_came_back_with_its_component_is_reported() -> None:
     scene.by_hand.create(stateful_set("30Gi"))
     one = scene.undo_one()
     assert (one.state, one.reason) == ("changed_since", "it was made anew since")
-    assert one.kept == ("spec.volumeClaimTemplates",)
+    assert one.retained == ("spec.volumeClaimTemplates",)
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -388,7 +388,7 @@ def test_newest_first_also_over_several_migrations() -> None:
     patch_data(later, x="3")
     earlier = [one for one in scene.journal.entries if one.migration == "logging/it"]
     [alone] = undo_writes(scene.live, earlier).objects
-    assert (alone.state, alone.kept) == ("changed_since", ("data.x",))
+    assert (alone.state, alone.retained) == ("changed_since", ("data.x",))
     assert scene.undo_one().migrations == ("logging/later", "logging/it")
     assert scene.data() == {"x": "1"}
 
@@ -489,7 +489,7 @@ def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> No
     scene = Scene(config_map("a", x="1"))
     patch_data(scene.migrating, x="2")
     interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"))
-    assert scene.undo_one().kept == ("data.x",)
+    assert scene.undo_one().retained == ("data.x",)
     assert scene.data() == {"x": "theirs"}
 
 
@@ -497,7 +497,7 @@ def test_somebody_who_is_quicker_than_a_deletion_keeps_his_object() -> None:
     scene = Scene()
     scene.migrating.create(config_map("a", x="1"))
     interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"), verb="delete")
-    assert scene.undo_one().kept == ("data.x",)
+    assert scene.undo_one().retained == ("data.x",)
     assert scene.data() == {"x": "theirs"}
 
 
@@ -548,7 +548,7 @@ def test_after_the_server_s_own_failure_the_intent_stands() -> None:
         patch_data(scene.migrating, x="2")
     assert scene.data() == {"x": "2"}
     assert not scene.journal.entries[0].is_settled
-    assert scene.undo_one().complete
+    assert scene.undo_one().is_complete
     assert scene.data() == {"x": "1"}
 
 
@@ -564,7 +564,7 @@ def test_what_somebody_else_has_made_where_nobody_knows_of_a_write_stays_with_al
     scene.by_hand.create({**namespace, "metadata": {"name": "shop", "labels": {"team": "shop"}}})
     one = scene.undo_one(force=force)
     assert scene.live.get("v1", "Namespace", "shop")
-    assert (one.state, one.complete) == ("changed_since", False)
+    assert (one.state, one.is_complete) == ("changed_since", False)
     assert one.reason == "its managedFields don't say that the migration has made it"
 
 
@@ -633,7 +633,7 @@ def test_what_fails_is_told_and_the_rest_is_undone() -> None:
         lambda request: request.verb == "patch" and request.ref.name == "b", Unreachable("no route")
     )
     second, first = scene.undo()
-    assert (second.state, second.reason, second.complete) == ("failed", "no route", False)
+    assert (second.state, second.reason, second.is_complete) == ("failed", "no route", False)
     assert first.state == "restored"
 
 
@@ -649,7 +649,7 @@ def test_a_command_in_a_container_can_t_be_undone_and_its_words_are_not_kept() -
     scene.migrating.exec("p", "default", ["login", SECRET])
     assert SECRET not in repr(scene.journal.entries)
     one = scene.undo_one()
-    assert (one.state, one.complete) == ("irreversible", False)
+    assert (one.state, one.is_complete) == ("irreversible", False)
     assert "a command was run in it" in str(one)
 
 

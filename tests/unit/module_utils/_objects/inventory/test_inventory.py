@@ -15,7 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    DeployedAs,
     completed_inventory,
+    deployed_as,
     intended_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
@@ -29,7 +31,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     is_as_recorded,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     ENTRIES_PER_OBJECT,
     inventories_from,
@@ -133,8 +134,8 @@ def test_the_order_in_which_others_wrote_is_no_change() -> None:
 
 
 def test_the_intent_keeps_what_the_release_drops() -> None:
-    before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")), entry_of(config_map("kept"))))
-    intent = intended_inventory(before, ComponentEntry("c", "ns"), [config_map("kept"), config_map("new")])
+    before = Inventory("c", "ns", "d", (entry_of(config_map("old")), entry_of(config_map("kept"))))
+    intent = intended_inventory(before, "ns", DeployedAs(), [config_map("kept"), config_map("new")])
     assert intent.digest == ""
     assert {entry.ref.name: (bool(entry.uid), entry.dropped) for entry in intent.entries} == {
         "kept": (True, False),
@@ -146,8 +147,8 @@ def test_the_intent_keeps_what_the_release_drops() -> None:
 def test_the_intent_to_apply_a_part_drops_nothing() -> None:
     dropped = entry_of(config_map("dropped"))._replace(dropped=True)
     entries = (entry_of(config_map("old")), entry_of(config_map("kept")), dropped)
-    before = Inventory("c", "ns", "1.0", "d", entries)
-    intent = intended_inventory(before, ComponentEntry("c", "ns"), [config_map("kept")], whole=False)
+    before = Inventory("c", "ns", "d", entries)
+    intent = intended_inventory(before, "ns", DeployedAs(), [config_map("kept")], whole=False)
     assert intent.digest == ""
     assert [(one.ref.name, one.dropped) for one in intent.entries] == [
         ("old", False),
@@ -158,32 +159,34 @@ def test_the_intent_to_apply_a_part_drops_nothing() -> None:
 
 
 def test_what_was_dropped_stays_as_it_was_noted_until_it_is_pruned() -> None:
-    before = Inventory("c", "ns", "1.0", "d", (entry_of(config_map("old")),))
-    intent = intended_inventory(before, ComponentEntry("c", "ns"), [config_map("new")])
+    before = Inventory("c", "ns", "d", (entry_of(config_map("old")),))
+    intent = intended_inventory(before, "ns", DeployedAs(), [config_map("new")])
     others = config_map("old", uid="somebody-elses")
     live = {entry_of(obj).ref: obj for obj in (config_map("new"), others)}
-    done = completed_inventory(intent, live, version="1.1", digest="e", component_version="3", release="f")
+    deployed = DeployedAs("1.1", component_version="3", release="f")
+    done = completed_inventory(intent, live, digest="e", deployed=deployed)
     assert [(entry.ref.name, entry.uid, entry.dropped) for entry in done.entries] == [
         ("old", "u", True),
         ("new", "u", False),
     ]
-    assert (done.version, done.digest) == ("1.1", "e")
+    assert (deployed_as(done), done.digest) == (deployed, "e")
 
 
 def test_a_large_inventory_is_split_and_comes_back_whole() -> None:
     entries = tuple(entry_of(config_map(f"c{n}")) for n in range(ENTRIES_PER_OBJECT + 1))
-    inventory = Inventory("c", "ns", "1.0", "d", entries)
+    inventory = Inventory("c", "ns", "d", entries)
     objects = inventory_objects(inventory)
     assert [obj["metadata"]["name"] for obj in objects] == ["c", "c.1"]
-    assert inventories_from(reversed(objects)) == {"c": inventory}
+    assert inventories_from(reversed(objects)) == [inventory]
 
 
 def test_what_others_hold_takes_room() -> None:
     added = tuple(f"metadata.annotations.example.com/{n} (somebody)" for n in range(40))
     entries = tuple(entry_of(config_map(f"c{n}"))._replace(added=added) for n in range(ENTRIES_PER_OBJECT))
-    objects = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
+    objects = inventory_objects(Inventory("c", "ns", "d", entries))
     assert max(len(json.dumps(obj)) for obj in objects) < 2**20
-    assert inventories_from(objects)["c"].entries == entries
+    [found] = inventories_from(objects)
+    assert found.entries == entries
 
 
 def test_the_longest_names_take_room_too() -> None:
@@ -201,17 +204,19 @@ def test_the_longest_names_take_room_too() -> None:
         )
         for n in range(ENTRIES_PER_OBJECT)
     )
-    objects = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
+    objects = inventory_objects(Inventory("c", "ns", "d", entries))
     assert max(len(json.dumps(obj)) for obj in objects) < 2**19 + 2**15
-    assert inventories_from(objects)["c"].entries == entries
+    [found] = inventories_from(objects)
+    assert found.entries == entries
 
 
 def test_parts_of_two_deployments_are_no_complete_one() -> None:
     entries = tuple(entry_of(config_map(f"c{n}")) for n in range(ENTRIES_PER_OBJECT + 1))
-    first = inventory_objects(Inventory("c", "ns", "1.0", "d", entries))
-    second = inventory_objects(Inventory("c", "ns", "1.0", "e", entries))
-    assert inventories_from([first[0], second[1]])["c"].digest == ""
-    assert inventories_from([first[0]])["c"].digest == ""
+    first = inventory_objects(Inventory("c", "ns", "d", entries))
+    second = inventory_objects(Inventory("c", "ns", "e", entries))
+    for parts in ([first[0], second[1]], [first[0]]):
+        [found] = inventories_from(parts)
+        assert found.digest == ""
 
 
 def test_a_refreshed_inventory_follows_controllers_and_not_people() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     CREATED_BY_OTHERS,
     CREATED_BY_US,
@@ -25,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import timestamp
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import (
     memory_cluster as memory,
 )

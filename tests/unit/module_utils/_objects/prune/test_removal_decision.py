@@ -13,6 +13,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     Ref,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    DeployedAs,
+    with_deployed_as,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion_order import (
     deletion_waves,
     objects_by_component,
@@ -43,9 +47,8 @@ def live(manager: str = FIELD_MANAGER, **metadata: object) -> Object:
 def inventory(
     component: str, *entries: InventoryEntry, prerequisite: bool = False, needs: str = ""
 ) -> Inventory:
-    return Inventory(
-        component, entries=entries, digest="d", prerequisite=prerequisite, needs=tuple(needs.split())
-    )
+    deployed = DeployedAs(prerequisite=prerequisite, needs=tuple(needs.split()))
+    return with_deployed_as(Inventory(component, entries=entries, digest="d"), deployed)
 
 
 def names(found: dict[str, tuple[InventoryEntry, ...]]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import attempt, engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import (
@@ -41,11 +42,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_hold,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
+from tests.support.clock import Clock, WatchedClock
 from tests.support.driver import Deployer, FakeMaterials, config_map, content_of, only_reads, release
 from tests.unit.module_utils._components.migrations.test_undo_run import migrated, size
 from tests.unit.module_utils._components.migrations.test_verdicts import kyma, memory, seeded, variant
@@ -193,7 +196,7 @@ def test_where_the_cluster_is_held_nothing_is_written(
 
 def test_a_hold_that_came_while_one_waited_counts() -> None:
     cluster = MemoryCluster()
-    install_definitions(cluster, Installation())
+    install_definitions(cluster, Installation(), RECORD_KINDS)
     Acquisition(
         cluster, LeaseRequest(Holder("other"), 1, 0, ""), lambda *_told: None, lambda: False
     ).acquire()
@@ -217,6 +220,15 @@ def killed_while_it_had_the_lease(someone: Deployer) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which leases expire: whoever waits for that lets the time pass."""
+    found = Clock()
+    monkeypatch.setattr(working, "boot_clock", found.monotonic)
+    monkeypatch.setattr(working, "time", found)
+    return found
+
+
 @pytest.fixture(name="short_leases")
 def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
@@ -231,8 +243,15 @@ def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     ],
 )
 def test_a_migration_has_all_of_its_time_after_the_lease_was_taken_over(
-    short_leases: dict[str, Any], definition: TaskDefinition, options: dict[str, Any]
+    short_leases: dict[str, Any],
+    definition: TaskDefinition,
+    options: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    watched = WatchedClock()
+    monkeypatch.setattr(working, "boot_clock", watched.monotonic)
+    for module in (working, attempt, engine):
+        monkeypatch.setattr(module, "time", watched)
     someone = migrated(variant(timeout=0.5))
     memory(someone).seed(seeded("volume", size="10"))
     killed_while_it_had_the_lease(someone)

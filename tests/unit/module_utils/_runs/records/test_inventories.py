@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
+    DeployedAs,
     intended_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
@@ -20,10 +21,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     ENTRIES_PER_OBJECT,
+    INVENTORY_DEFINITION,
     delete_inventory,
     entry_to_record,
     inventory_objects,
@@ -44,12 +44,12 @@ def entries(count: int) -> tuple[InventoryEntry, ...]:
 
 
 def inventory(component: str = "big", parts: int = 2, digest: str = "d") -> Inventory:
-    return Inventory(component, "ns", "1.0", digest, entries((parts - 1) * ENTRIES_PER_OBJECT + 1))
+    return Inventory(component, "ns", digest, entries((parts - 1) * ENTRIES_PER_OBJECT + 1))
 
 
 @pytest.fixture(name="cluster")
 def _cluster() -> MemoryCluster:
-    return MemoryCluster(definition_of(KIND))
+    return MemoryCluster(INVENTORY_DEFINITION)
 
 
 def names(cluster: MemoryCluster) -> list[str]:
@@ -106,7 +106,7 @@ def test_no_further_request_where_nothing_shrinks(cluster: MemoryCluster) -> Non
 
 
 def test_no_component_is_called_as_a_part_of_another(cluster: MemoryCluster) -> None:
-    kept = {one.component: one for one in (inventory(), inventory("big-1", parts=1))}
+    kept = {one.owner: one for one in (inventory(), inventory("big-1", parts=1))}
     for one in kept.values():
         write_inventory(cluster, one)
     assert read_inventories(cluster) == kept
@@ -172,7 +172,7 @@ def test_an_intent_that_was_written_in_part_has_all_that_was_there(cluster: Memo
     names_now = [entry.ref.name for entry in found.entries[10:]] + [f"new{n}" for n in range(10)]
     metadata = [{"name": name, "namespace": "ns"} for name in names_now]
     objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta} for meta in metadata]
-    intent = intended_inventory(found, ComponentEntry("big", "ns"), objects)
+    intent = intended_inventory(found, "ns", DeployedAs(), objects)
     cluster.fail_at(2, Unreachable("killed"), writes_only=True)
     with pytest.raises(Unreachable):
         write_inventory(cluster, intent)

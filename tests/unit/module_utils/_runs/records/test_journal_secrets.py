@@ -80,7 +80,7 @@ def test_what_somebody_has_made_of_it_is_as_if_it_was_not_kept(data: dict[str, A
     login = cluster.get("v1", "Secret", "login", "shop")
     assert login
     assert login["data"] == {"password": base64.b64encode(b"new").decode()}
-    assert [one.changed for one in report.objects] == [False]
+    assert [one.is_changed for one in report.objects] == [False]
 
 
 def test_data_that_is_missing_altogether() -> None:

@@ -10,11 +10,14 @@ from copy import deepcopy
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer as recorder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    JOURNAL_ENTRY_DEFINITION,
+    read_journal,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -55,7 +58,7 @@ def test_a_definition_that_is_not_served_yet_is_waited_for(kind: str) -> None:
 
 
 def test_a_definition_that_is_never_served_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "SECONDS_TO_KNOW", 0.1)
+    monkeypatch.setattr(record_writer, "SECONDS_TO_KNOW", 0.1)
     someone = deployer(kyma())
     memory(someone).fail_when(
         lambda request: request.verb == "apply" and request.ref.kind == "Run",
@@ -68,9 +71,9 @@ def test_a_definition_that_is_never_served_is_told_of(monkeypatch: pytest.Monkey
 
 def outdated(someone: Deployer) -> None:
     """Let the cluster have definitions of an older version of this collection."""
-    lacking = {"Run": ("status", "undone"), "JournalEntry": ("spec", "undoneBy")}
-    for kind, (part, field) in lacking.items():
-        older = deepcopy(definition_of(kind))
+    lacking = ((RUN_DEFINITION, "status", "undone"), (JOURNAL_ENTRY_DEFINITION, "spec", "undoneBy"))
+    for definition, part, field in lacking:
+        older = deepcopy(definition)
         schema = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         schema["properties"][part]["properties"].pop(field)
         schema["properties"]["spec"]["properties"].pop("startedBy", None)

@@ -5,46 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
-    with_unplanned,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    CheckResult,
-    EngineSettings,
-    MigrationOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
-    GLOBAL,
-    Component,
-    Migration,
-    Phase,
-)
-
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster
+from ..._errors import LifecycleError
+from ..._migrations import engine
+from ..._migrations.migration_set import MigrationSet
+from ..._migrations.predicted_verdicts import with_unplanned
+from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
+from ..._progress import GRACE
+from ..._runs.records.runs import update_run_status
+from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-        Journal,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-
-    from ..desired_component import DesiredComponent
+    from ..._cluster.fence import LeaseHolding
+    from ..._migrations.journal.journal_entry import Journal
 
 
 @dataclass
@@ -52,6 +32,23 @@ class _Cancellation:
     """A cancellation that a migration asks for, shared by all that may ask."""
 
     reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class MigrationOptions:
+    """What a user says of migrations.
+
+    Attributes:
+        skip: ids of those that take no part.
+        variables: what their code may read.
+        profile: the profile, or empty.
+        grace: seconds that what is in flight gets after a cancellation.
+    """
+
+    skip: frozenset[str] = frozenset()
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    profile: str = ""
+    grace: float = GRACE
 
 
 @dataclass(frozen=True)
@@ -71,48 +68,47 @@ class MigrationRunner:
     problems: tuple[str, ...] = ()
 
     @classmethod
-    def from_task(cls, task: Task, found: MigrationSet) -> MigrationRunner:
+    def from_task(cls, task: Task, found: MigrationSet, options: MigrationOptions) -> MigrationRunner:
         """The migrations of a task."""
-        skipped = set(task.params["skip_migrations"])
         cancellation = _Cancellation()
         setting = EngineSettings(
             cluster=task.cluster,
             components={},
             release="",
             progress=task.progress,
-            profile=task.params.get("profile") or "",
-            variables=task.params["migration_variables"],
+            profile=options.profile,
+            variables=options.variables,
             cancelled=lambda: task.cancelled() or bool(cancellation.reasons),
             cancel=cancellation.reasons.append,
-            grace=task.params.get("grace", GRACE),
+            grace=options.grace,
         )
-        wanted = tuple(one for one in found.migrations if one.id() not in skipped)
-        return cls(wanted, setting, cancellation, tuple(_unknown(skipped, found)))
+        wanted = tuple(one for one in found.migrations if one.id() not in options.skip)
+        return cls(wanted, setting, cancellation, tuple(_unknown(options.skip, found)))
 
     @classmethod
-    def usable(cls, task: Task) -> MigrationRunner:
+    def load(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
         """The migrations of a task that acts.
 
         Raises:
             LifecycleError: something is wrong with them, so that none of them may run.
         """
         found = task.materials.migrations()
-        migrating = cls.from_task(task, found)
-        problems = [*found.problems, *migrating.problems]
+        runner = cls.from_task(task, found, options)
+        problems = [*found.problems, *runner.problems]
         if problems:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
-        return migrating
+        return runner
 
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
-        """The same, held to what the plan of a run has said of them; see :mod:`~.foretold`."""
+        """The same, held to what the plan of a run has said of them; see :mod:`~.predicted_verdicts`."""
         spec = record.get("spec") or {}
-        foretold = spec.get("migrations") or {}
+        predicted = spec.get("migrations") or {}
         if "code" in spec:
             # Older records don't tell what was not planned from what they did not keep.
-            foretold = with_unplanned(foretold, self.migrations)
-        return replace(self, setting=replace(self.setting, predicted=foretold))
+            predicted = with_unplanned(predicted, self.migrations)
+        return replace(self, setting=replace(self.setting, predicted=predicted))
 
-    def journaled(self, journal: Journal | None) -> MigrationRunner:
+    def with_journal(self, journal: Journal | None) -> MigrationRunner:
         """The same, and what they write is kept, so that it can be undone."""
         return replace(self, setting=replace(self.setting, journal=journal))
 
@@ -128,7 +124,7 @@ class MigrationRunner:
             ),
         )
 
-    def leased(self, holding: LeaseHolding) -> MigrationRunner:
+    def with_lease(self, holding: LeaseHolding) -> MigrationRunner:
         """The same, and the lease is had before any of them runs, which may take longer than they may."""
         return replace(self, setting=replace(self.setting, record_intent=partial(_hold, holding)))
 
@@ -136,55 +132,18 @@ class MigrationRunner:
         """How many components and migrations the record of a run may have to tell of."""
         return len(record["spec"].get("components") or ()) + len(self.migrations)
 
-    def over(self, components: Mapping[str, DesiredComponent], release: Release) -> MigrationRunner:
-        """The same for a release and its components as they are to be."""
-        known = {
-            # What is not looked at they get as it stands in the release, as where nothing has changed.
-            name: Component(
-                name,
-                component.entry.namespace,
-                release.content[name].objects if component.is_unchanged else component.objects,
-                component.refs,
-            )
-            for name, component in components.items()
-            if name != FOUNDATION
-        }
-        setting = replace(self.setting, components=known, release=release.version, profile=release.profile)
-        return replace(self, setting=setting)
-
-    def over_deployed(
-        self,
-        installation: Installation,
-        inventories: Iterable[Inventory],
-        content: Callable[[str], Sequence[Object]],
+    def with_components(
+        self, components: Mapping[str, Component], version: str, profile: str
     ) -> MigrationRunner:
-        """The same for a release that is deployed as it is to be.
+        """The same, and the migrations get to know these components, and of which version they are.
 
         Args:
-            installation: which release it is.
-            inventories: what its components consist of.
-            content: reads a component's manifests; called only for those that a migration looks into.
+            components: by name.
+            version: of the release, or of the module, that has them.
+            profile: the profile, or empty.
         """
-        known = {
-            inventory.component: Component(
-                inventory.component,
-                inventory.namespace,
-                LazyObjects(partial(content, inventory.component)),
-                inventory.refs,
-            )
-            for inventory in inventories
-            if inventory.component in installation.components and inventory.component != FOUNDATION
-        }
-        taking_part = tuple(
-            one for one in self.migrations if one.component in (GLOBAL, *installation.components)
-        )
-        setting = replace(
-            self.setting,
-            components=known,
-            release=installation.version,
-            profile=installation.profile,
-        )
-        return replace(self, migrations=taking_part, setting=setting)
+        setting = replace(self.setting, components=components, release=version, profile=profile)
+        return replace(self, setting=setting)
 
     def ordered_groups(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
         """The migrations of one component and phase, each after those that must be done before it."""
@@ -280,8 +239,6 @@ def migration_plan(result: CheckResult) -> MigrationPlan:
 
 
 def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
-
     update_run_status(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
 
 
@@ -297,25 +254,25 @@ def _silent(subject: str, state: str, detail: str = "") -> None:
     """A plan says what it found at its end."""
 
 
-def chosen(
-    migrating: MigrationRunner, params: Mapping[str, Any], ids: tuple[str, ...]
+def select_migrations(
+    runner: MigrationRunner, ids: Collection[str], component: str | None = None, phase: str | None = None
 ) -> list[type[Migration]]:
-    """The migrations that the options name, those before a component first.
+    """The migrations of these ids, or all; of one component, and of one phase. Those of ``pre`` are first.
 
     Raises:
-        LifecycleError: there is none of a name.
+        LifecycleError: there is none of an id.
     """
-    known = [one.id() for one in migrating.migrations]
+    known = [one.id() for one in runner.migrations]
     missing = [one for one in ids if one not in known]
     if missing:
         raise LifecycleError(
             f"there is no migration {', '.join(missing)}; there are {', '.join(known) or 'none at all'}"
         )
-    wanted = [
+    selected = [
         one
-        for one in migrating.migrations
+        for one in runner.migrations
         if (not ids or one.id() in ids)
-        and params["component"] in (None, one.component)
-        and params["phase"] in (None, one.phase.value)
+        and component in (None, one.component)
+        and phase in (None, one.phase.value)
     ]
-    return sorted(wanted, key=lambda one: one.phase != Phase.PRE)
+    return sorted(selected, key=lambda one: one.phase != Phase.PRE)

@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What components' changes need beforehand: rights, and objects that no other tool manages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._objects.access.review import missing_rights
+from .._objects.access.rights import RBAC, Resources, Right, list_right
+from .._objects.apply.apply_rights import apply_rights, delete_rights, granting_rights, narrowing_rights
+from .._objects.apply.change import ObjectChange
+from .._objects.inventory.inventory import Inventory
+from .._objects.ownership.autoscaling import AUTOSCALERS
+from .._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
+from .._runs.records.record_rights import journal_rights
+from .._threads import map_in_threads
+from .component_plan import Blocker, ComponentPlan
+from .desired_component import DesiredComponent
+
+
+@dataclass(frozen=True)
+class IntendedChanges:
+    """What a run would do, as far as it needs rights and meets other tools.
+
+    Attributes:
+        components: those that take part, with what would become of their objects.
+        met: live objects that would be written.
+        writes: what migrations would write.
+        wide: definitions that would have to be narrowed at the end.
+        inventories: of what was deployed before, by component.
+        live: the metadata of what they name.
+        served: what is served of a kind, CRDs that the run itself brings included.
+        takeover: whether objects of other tools may be taken over.
+    """
+
+    components: Sequence[tuple[DesiredComponent, ComponentPlan]]
+    met: Mapping[Ref, Object]
+    writes: Sequence[ObjectChange]
+    wide: Sequence[Object]
+    inventories: Mapping[str, Inventory]
+    live: Mapping[Ref, Object]
+    served: Resources
+    takeover: bool
+
+
+def needed_rights(intended: IntendedChanges) -> set[Right]:
+    """What the run has to be allowed, but for what :func:`granting_rights_of` adds."""
+    served = intended.served
+    needed: set[Right] = set()
+    told: set[tuple[str, str, str, str]] = set()
+
+    def applying(obj: Object, action: str) -> set[Right]:
+        # Of the thousands of objects that a run may apply, most take what others of their kind take.
+        one = (obj["apiVersion"], obj["kind"], ref_of(obj).namespace, action)
+        if one in told:
+            return set()
+        told.add(one)
+        return apply_rights(obj, action, served)
+
+    for component, plan in intended.components:
+        actions = {change.ref: change.action for change in plan.changes}
+        for obj in component.objects:
+            ref = ref_of(obj)
+            # What could not be rehearsed is new as far as anybody knows.
+            unknown = "" if ref in intended.live else "create"
+            needed |= applying(obj, actions.get(ref, unknown))
+    inventories = intended.inventories.values()
+    kinds = {(entry.api_version, entry.ref.kind) for one in inventories for entry in one.entries}
+    for api_version, kind in kinds.union(AUTOSCALERS):
+        needed |= list_right(api_version, kind, served)
+    changes = [change for _component, plan in intended.components for change in plan.changes]
+    for change in (*changes, *intended.writes):
+        if change.after is None and change.before is not None:
+            needed |= delete_rights(change.before["apiVersion"], change.ref, served)
+        elif change.after is not None:
+            needed |= applying(change.after, change.action)
+    needed |= {right for change in intended.writes for right in journal_rights(change.ref)}
+    for crd in intended.wide:
+        needed |= narrowing_rights(crd)
+    return needed
+
+
+def granting_rights_of(intended: IntendedChanges, *, everything: bool) -> set[Right]:
+    """What roles and bindings take that could not be written for want of rights, so far as that is known.
+
+    A dry run that was let through needs nothing more; where other rights are missing, none came so far.
+    """
+    found: set[Right] = set()
+    for component, plan in intended.components:
+        verified = {change.ref for change in plan.changes if not change.unverified}
+        for obj in component.objects:
+            if ref_of(obj).group == RBAC and (everything or ref_of(obj) not in verified):
+                found |= granting_rights(obj)
+    return found
+
+
+def unverified_role_notes(cluster: Cluster, intended: IntendedChanges) -> tuple[str, ...]:
+    """Roles and bindings that the server may refuse once their namespace is there, and can't judge before."""
+    changes = (change for _component, plan in intended.components for change in plan.changes)
+    unverified = {change.ref for change in changes if change.unverified}
+    objects = {
+        ref_of(obj): granting_rights(obj)
+        for component, _plan in intended.components
+        for obj in component.objects
+        if ref_of(obj) in unverified and ref_of(obj).group == RBAC
+    }
+    missing = missing_rights(cluster, (right for rights in objects.values() for right in rights))
+    named = ", ".join(str(ref) for ref, rights in objects.items() if rights & missing)
+    if not named:
+        return ()
+    return (
+        f"{named}: if they grant rights that the user itself lacks, the server will refuse them; whether they"
+        " do can be asked only once their namespace exists",
+    )
+
+
+def coexistence_blockers(cluster: Cluster, intended: IntendedChanges) -> list[Blocker]:
+    """Other tools that manage objects which the run would write, and are active."""
+    met = intended.met
+    found = {
+        component.name: by_manager(met[ref] for obj in component.objects if (ref := ref_of(obj)) in met)
+        for component, _plan in intended.components
+    }
+    managers = sorted({manager for managed in found.values() for manager in managed})
+    alive = dict(zip(managers, map_in_threads(lambda one: is_active(cluster, one), managers), strict=True))
+    return [
+        Blocker(component, coexistence_problem(manager, refs))
+        for component, managed in found.items()
+        for manager, refs in managed.items()
+        if alive[manager]
+    ]

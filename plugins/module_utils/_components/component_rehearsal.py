@@ -1,0 +1,215 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rehearses one component: what applying it would change, and what the server would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.dry_run.dry_run_cluster import DryRunCluster
+from .._cluster.errors import silent_webhook
+from .._objects.apply.apply_object import KnownObjects
+from .._objects.apply.apply_set import ApplyResult, Refusal, WaitCallbacks, apply_objects
+from .._objects.apply.change import ObjectChange
+from .._objects.apply.refusals import is_immutable
+from .._objects.inventory.inventory import Inventory, entries_of, remembered_by
+from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.autoscaling import Target
+from .._objects.ownership.findings import unexplained
+from .._objects.ownership.policy import Policy
+from ..migration import Phase
+from .component_inventory import listed_as, with_list_entry
+from .component_plan import Blocker, ComponentPlan
+from .desired_component import DesiredComponent
+from .migrations.rehearsal import MigrationRehearsal
+from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection, selected_objects
+
+
+@dataclass(frozen=True)
+class RehearsalContext:
+    """What a component is rehearsed against.
+
+    Attributes:
+        overlay: what is rehearsed on.
+        policy: what the user allows.
+        inventories: of what was deployed before, by component.
+        live: the metadata of what they name.
+        autoscaled: what autoscalers of the cluster and of what is deployed target.
+    """
+
+    overlay: DryRunCluster
+    policy: Policy
+    inventories: Mapping[str, Inventory]
+    live: Mapping[Ref, Object]
+    autoscaled: frozenset[Target]
+
+
+@dataclass(frozen=True)
+class RehearsalStart:
+    """A component whose migrations before were rehearsed.
+
+    Attributes:
+        component: what it is to consist of.
+        inventory: what it consists of, where it was deployed before.
+        blockers: what its migrations before it have found.
+        action: what is done to it, as far as that is known before its objects are compared.
+        selection: which of its objects the run reads and applies.
+        objects: those that are rehearsed.
+    """
+
+    component: DesiredComponent
+    inventory: Inventory | None
+    blockers: tuple[Blocker, ...]
+    action: str
+    selection: str
+    objects: Sequence[Object]
+
+    @property
+    def name(self) -> str:
+        return self.component.name
+
+
+@dataclass(frozen=True)
+class RehearsedComponent:
+    """What the rehearsal of one component has come to.
+
+    Attributes:
+        plan: what the deployment would do with it.
+        blockers: what stands in the way, but for what the server refuses of its objects.
+        wide: its definitions that were given more versions than they are to have.
+    """
+
+    plan: ComponentPlan
+    blockers: tuple[Blocker, ...]
+    wide: tuple[Object, ...]
+
+
+class ComponentRehearsal:
+    """Rehearses components, each in three steps, so that the server can be asked about several at once.
+
+    Args:
+        context: what they are rehearsed against.
+        migrations: those of the whole run.
+    """
+
+    def __init__(self, context: RehearsalContext, migrations: MigrationRehearsal) -> None:
+        self._context = context
+        self._migrations = migrations
+
+    def start(self, component: DesiredComponent, origin: Origin) -> RehearsalStart:
+        """Rehearse the migrations before a component, and select what is rehearsed of it."""
+        context = self._context
+        inventory = context.inventories.get(component.name)
+        migrated = self._migrations.rehearse(component.name, Phase.PRE)
+        action = choose_action(inventory, component.digest, origin)
+        if action == "unchanged" and migrated.is_needed:
+            action = "migrate"
+        limited = origin.is_limited_to_changes and not migrated.is_needed
+        selection = choose_selection(action, origin._replace(is_limited_to_changes=limited))
+        # Once a migration has written, all objects are compared, as the run does.
+        rehearsed = ALL if migrated.is_needed else selection
+        objects = selected_objects(
+            context.overlay, rehearsed, component.objects, inventory, context.live, context.policy
+        )
+        if action == "unchanged" and objects:
+            action = "drifted"
+        return RehearsalStart(component, inventory, migrated.blockers, action, selection, objects)
+
+    def apply(self, start: RehearsalStart, objects: Sequence[Object]) -> ApplyResult:
+        """Rehearse some objects of a component."""
+        known = KnownObjects(self._remembered(start.component), self._context.autoscaled)
+        return apply_objects(
+            self._context.overlay,
+            objects,
+            self._context.policy,
+            WaitCallbacks(),
+            known=known,
+            keep_going=True,
+        )
+
+    def end(
+        self, start: RehearsalStart, applied: ApplyResult, changes: tuple[ObjectChange, ...]
+    ) -> RehearsedComponent:
+        """Rehearse the migrations after a component, and put together what was found.
+
+        Args:
+            start: its beginning.
+            applied: what came of its objects.
+            changes: what happens to them.
+        """
+        component, inventory, action = start.component, start.inventory, start.action
+        migrated = self._migrations.rehearse(component.name, Phase.POST)
+        if action == "drifted" and not changes:
+            action = "unchanged"
+        if action == "unchanged" and migrated.is_needed:
+            action = "migrate"
+        findings = new_findings(applied.findings, self._remembered(component))
+        if action == "drifted":
+            for change in changes:
+                findings += unexplained(change.ref, change.fields or ("",), findings)
+        plan = ComponentPlan(
+            name=component.name,
+            namespace=component.entry.namespace,
+            action=action,
+            selection=start.selection,
+            changes=changes,
+            hooks=component.hooks,
+            warnings=(*component.warnings, *applied.warnings),
+            objects=len(component.refs),
+            digest=component.digest if action in NEW_CONTENT else "",
+            component_version=component.entry.version or "",
+            findings=tuple(findings),
+            observed_entries=self._observed_entries(inventory, applied) if action == "unchanged" else (),
+            listed=listed_as(component.entry)
+            if action == "unchanged" and _is_outdated(inventory, component)
+            else None,
+        )
+        wide = tuple(obj for obj in start.objects if ref_of(obj) in applied.wide)
+        return RehearsedComponent(plan, migrated.blockers, wide)
+
+    def _remembered(self, component: DesiredComponent) -> dict[Ref, InventoryEntry]:
+        return remembered_by(component.name, self._context.inventories)
+
+    def _observed_entries(
+        self, inventory: Inventory | None, applied: ApplyResult
+    ) -> tuple[InventoryEntry, ...]:
+        """What was read closely and is as it is to be, so that the next plan need not read it again."""
+        entries, live = entries_of(inventory), self._context.live
+        fields: Mapping[Ref, ForeignFields] = applied.foreign_fields
+        now = [
+            current_entry(entries[ref], live[ref], fields[ref])
+            for ref in fields
+            if ref in entries and ref in live
+        ]
+        return tuple(entry for entry in now if entry != entries[entry.ref])
+
+
+def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
+    """What the server refuses of a component, with what to do about it."""
+    message = str(refusal.error)
+    if str(refusal.ref) not in message:
+        message = f"{refusal.ref}: {message}"
+    if is_immutable(refusal.error):
+        message += (
+            f"; add {refusal.ref.kind} to replace_immutable (kyma_replace_immutable) to have it deleted and"
+            " made anew"
+        )
+    webhook = silent_webhook(refusal.error)
+    if webhook:
+        message += (
+            f"; the webhook {webhook} is none of this deployment's: mend what serves it, or delete its"
+            " configuration, and run the playbook again"
+        )
+    return Blocker(component, message)
+
+
+def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:
+    """Whether the component list says something else of a component than when it was deployed."""
+    if inventory is None:
+        return False
+    entry = component.entry
+    return with_list_entry(inventory, entry.namespace, listed_as(entry)) != inventory

@@ -1,0 +1,41 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user wants of components: to have them deployed, pruned or deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .._components.migrations.migration_runner import MigrationOptions
+from .._objects.ownership.policy import Policy
+from .._progress import GRACE
+
+
+@dataclass(frozen=True)
+class ComponentOptions:
+    """What a user wants of components.
+
+    Attributes:
+        names: of the components.
+        run: the run that this is a part of, or empty.
+        policy: on what terms objects are written and pruned.
+        migrations: what the user says of migrations.
+        timeout: seconds that each component may take.
+        workers: how many components are worked on at once.
+        grace: seconds that what is in flight gets after a cancellation.
+        deadline: seconds after which a deletion stops; 0 means never.
+        force: delete other people's objects along with what they live in.
+        undo_migrations: undo what migrations have written, before components are deleted.
+    """
+
+    names: tuple[str, ...]
+    run: str = ""
+    policy: Policy = field(default_factory=Policy)
+    migrations: MigrationOptions = field(default_factory=MigrationOptions)
+    timeout: float = 600.0
+    workers: int = 4
+    grace: float = GRACE
+    deadline: float = 0.0
+    force: bool = False
+    undo_migrations: bool = False

@@ -1,0 +1,225 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Beginning and ending runs of every sort: their records, and the installation's record with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from .._carrier.task import Task
+from .._cluster.cluster import Cluster
+from .._cluster.timestamp import timestamp
+from .._errors import LifecycleError
+from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
+from .records.installation import Installation, read_installation, write_installation
+from .records.record_schema import API_VERSION
+from .records.record_writer import current_user
+from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
+
+LONGEST_MESSAGE = 1000
+
+
+def run_spec(
+    action: str,
+    before: Installation,
+    *,
+    version: str,
+    profile: str,
+    components: Sequence[str],
+    all_components: Sequence[str],
+    deadline: float,
+) -> dict[str, Any]:
+    """What the record of every run says from its beginning on.
+
+    Args:
+        action: what the run does.
+        before: what is installed.
+        version, profile: of the release that the run is about.
+        components: those that take part.
+        all_components: those of the release, in its order.
+        deadline: in seconds after the beginning, which is now; 0 for none.
+    """
+    return {
+        "action": action,
+        "version": version,
+        "previous": before.version,
+        "profile": profile,
+        "startedBy": current_user(),
+        "clock": time.monotonic(),
+        "startedAt": timestamp(),
+        "deadline": deadline,
+        "components": list(components),
+        "allComponents": list(all_components),
+    }
+
+
+def begin_record(
+    cluster: Cluster, name: str, spec: Mapping[str, Any], before: Installation, begun: Installation
+) -> None:
+    """Begin the record of a run; no plan that was made before holds any longer.
+
+    Args:
+        cluster: that has the records.
+        name: of the run.
+        spec: see :func:`run_spec`.
+        before: the installation as it was read.
+        begun: what it is while the run is at work.
+
+    Raises:
+        LifecycleError: somebody was quicker, or a record can't be written.
+    """
+    # First, as it is refused where somebody was quicker. Until the run has succeeded nobody may take the
+    # cluster for any release as it was rendered.
+    write_installation(cluster, replace(begun, digest="", last_run=name), seen=before)
+    create_run(cluster, name, spec)
+    end_previous_run(cluster, before.last_run, name)
+
+
+def end_record(
+    cluster: Cluster,
+    name: str,
+    state: str,
+    problems: Sequence[str],
+    seconds: float,
+    after: Callable[[Installation], Installation] | None = None,
+) -> None:
+    """End the record of a run, and the records of all other runs that nobody ended.
+
+    Args:
+        cluster: that has the records.
+        name: of the run.
+        state: how it ended.
+        problems: what a person should know of its end, each in a sentence.
+        seconds: how long it took.
+        after: answers with what is installed now, by what was while it was at work; None where that stays.
+
+    Raises:
+        LifecycleError: a record can't be read or written.
+    """
+    # First the record: killed after it, the next run has little to do. Killed after the installation,
+    # there would be nothing to do, and so no run that ends this one's record.
+    update_run_status(cluster, name, _end(state, problems, seconds))
+    if after is not None:
+        before = read_installation(cluster)
+        write_installation(cluster, after(before), seen=before)
+    end_other_runs(cluster, name)
+
+
+def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
+    message = "; ".join(problems)[:LONGEST_MESSAGE]
+    return {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+
+
+def seconds_since_start(spec: Mapping[str, Any]) -> float:
+    """How long a run has taken: by the monotonic clock, where this is the host that it began on."""
+    elapsed = time.monotonic() - spec.get("clock", 0.0)
+    if spec.get("startedBy") == current_user() and elapsed >= 0:
+        return float(elapsed)
+    started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    return (datetime.now(UTC) - started).total_seconds()
+
+
+def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
+    """End the record of a run that was stopped; answers with warnings for a person.
+
+    Args:
+        task: whose work has ended.
+        run: its run, or empty.
+        why: who or what cancelled it, or empty.
+    """
+    if not run or not why:
+        return []
+    if task.tenure:
+        # Ansible may not come to the task that ends the run.
+        task.tenure.is_over = True
+    try:
+        never = end_cancelled_run(task.cluster, run, why)
+    except LifecycleError as error:
+        return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
+    told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
+    task.progress("run", "cancelled", f"{told}; run the playbook again to go on from there")
+    return []
+
+
+def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
+    """End the record of the run before, where nobody did: it was cut off, or it is at work and shall stop.
+
+    What ends as cancelled may have had no time, nor the rights, to forget runs that are older still; and what
+    was cut off before it had a record, to end the one before it.
+
+    Args:
+        cluster: that has the records.
+        forerunner: the run that was the newest, or empty.
+        run: the run that begins now.
+    """
+    if not forerunner:
+        return
+    record = cluster.get(API_VERSION, "Run", forerunner)
+    state = (record.get("status") or {}).get("state") if record else RUNNING
+    if state in (RUNNING, CANCELLED):
+        end_other_runs(cluster, run)
+
+
+def end_other_runs(cluster: Cluster, run: str) -> None:
+    """End the records of all runs that nobody did, and forget those that are old.
+
+    Args:
+        cluster: that has the records.
+        run: the one that has the lease, so that nobody is at work on any other.
+    """
+    runs = read_runs(cluster)
+    for other in runs:
+        if other["metadata"]["name"] != run:
+            _end_cancelled(cluster, other, f"the run {run}, which {current_user()} has begun since")
+    forget_old_runs(cluster, runs, run)
+
+
+def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:
+    """End a run's record as cancelled, with what was never started; one that has ended stays as it is.
+
+    Ansible may not come to the task that ends a run: it ends at once when it is interrupted.
+
+    Args:
+        cluster: that has the record.
+        run: its name.
+        why: who or what cancelled it, where the record does not say so yet.
+
+    Returns:
+        The components that the run never came to.
+
+    Raises:
+        LifecycleError: the record can't be read or written.
+    """
+    return _end_cancelled(cluster, read_run(cluster, run), why)
+
+
+def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Sequence[str]:
+    spec, status = record["spec"], record.get("status") or {}
+    if status.get("state") != RUNNING:
+        return ()
+    known = status.get("components") or {}
+    never = {
+        name: ComponentOutcome(name, NOT_STARTED, error="the run was cancelled before").as_result()
+        for name in spec.get("components") or ()
+        if name not in known
+    }
+    cancelled = {
+        "cancelled": status.get("cancelled") or why,
+        "cancelledAt": status.get("cancelledAt") or timestamp(),
+    }
+    told = failures_of({**status, **cancelled, "components": {**known, **never}})
+    update_run_status(
+        cluster,
+        record["metadata"]["name"],
+        {
+            **cancelled,
+            **_end(CANCELLED, told, seconds_since_start(spec)),
+            "components": never,
+        },
+    )
+    return tuple(never)

@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A clock for tests: seconds pass when a test says so."""
+
+from __future__ import annotations
+
+import threading
+
+
+class Clock:
+    """Replaces the module ``time`` in a module that is tested. Usable from several threads."""
+
+    def __init__(self) -> None:
+        self._now = 1000.0
+        self._lock = threading.Lock()
+
+    def monotonic(self) -> float:
+        """Return the seconds that have passed."""
+        with self._lock:
+            return self._now
+
+    def sleep(self, seconds: float) -> None:
+        """Let seconds pass, without waiting."""
+        with self._lock:
+            self._now += seconds
+
+
+class WatchedClock(Clock):
+    """A clock on which no time passes unseen: who sleeps goes on once another thread has read the time."""
+
+    READINGS = 3
+    """After so many, whoever watches the time has acted on what it read first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read = threading.Condition()
+        self._readers: list[int] = []
+
+    def monotonic(self) -> float:
+        """Return the seconds that have passed."""
+        with self._read:
+            self._readers.append(threading.get_ident())
+            self._read.notify_all()
+        return super().monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Let seconds pass, and wait until somebody else has seen it."""
+        with self._read:
+            self._readers.clear()
+            super().sleep(seconds)
+            own = threading.get_ident()
+            self._read.wait_for(lambda: sum(one != own for one in self._readers) >= self.READINGS, 5)
