@@ -31,7 +31,7 @@ class ComponentRemoval(RemovalInRounds):
         entries: what the component gives up.
         is_protected: whether one of them stays nevertheless.
         whole: whether the component goes, too: what others own is then no longer its concern.
-        others: what other owners have.
+        others: what other owners have, and remember whatever becomes of it.
 
     Attributes:
         protected: what stays of the entries.
