@@ -132,9 +132,9 @@ class RunToken:
             # Mostly that is why.
             self.tenure.renew()
             raise ClusterError(
-                f"the server refuses what this run writes, as the Secret {LIFECYCLE_NAMESPACE}/{fence.secret}, or"
-                f" the ServiceAccount {fence.account}, is no longer there: {refusal.api_message}."
-                " Run the playbook again"
+                "the server refuses what this run writes, as the Secret"
+                f" {LIFECYCLE_NAMESPACE}/{fence.secret}, or the ServiceAccount {fence.account}, is no longer"
+                f" there: {refusal.api_message}. Run the playbook again"
             ) from refusal
 
 
