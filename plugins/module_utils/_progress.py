@@ -15,5 +15,9 @@ class Progress(Protocol):
         """Tell that ``subject`` (a component, a migration's id, a phase) has come to ``state``."""
 
 
+def no_progress(subject: str, state: str, detail: str = "") -> None:
+    """Progress that nobody sees, as a plan and a rehearsal say at their end what they found."""
+
+
 GRACE = 60.0
 """Seconds that what is in flight gets to end after a cancellation, unless the user says otherwise."""

@@ -149,7 +149,7 @@ class Attempt:
         self._setting.progress(self.id, RUNNING, self._evidence)
         # It may have to wait until nobody else is at work, which is no fault of the migration.
         self._next(START, read_only=True)
-        self._setting.record_intent(self._as_outcome(RUNNING, wrote=True))
+        self._setting.before_run(self._as_outcome(RUNNING, wrote=True))
         self._next(RUN, read_only=False)
         self._wrote = True
         migration.run(self._context())

@@ -71,8 +71,8 @@ class EngineSettings:
         grace: seconds that what is in flight gets after a cancellation.
         predicted: what the plan said of those that a run is held to, by id; empty where there is no plan.
         journal: where what they write is kept, so that it can be undone; None where it isn't.
-        record_intent: records that one is about to write, and may have to wait until it may, which takes none
-            of the time that it has itself; what it raises fails the migration before it has written.
+        before_run: called with the outcome of one that is about to write. It records that, and may wait
+            without using up the migration's time; what it raises fails the migration before it has written.
     """
 
     cluster: Cluster
@@ -89,7 +89,7 @@ class EngineSettings:
     grace: float = GRACE
     predicted: PredictedVerdicts = field(default_factory=dict)
     journal: Journal | None = None
-    record_intent: Callable[[MigrationOutcome], None] = lambda _intent: None
+    before_run: Callable[[MigrationOutcome], None] = lambda _intent: None
 
 
 @dataclass(frozen=True)

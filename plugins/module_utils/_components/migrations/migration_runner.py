@@ -17,7 +17,7 @@ from ..._migrations import engine
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.predicted_verdicts import with_unplanned
 from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
-from ..._progress import GRACE
+from ..._progress import GRACE, no_progress
 from ..._runs.records.runs import update_run_status
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
@@ -83,7 +83,7 @@ class MigrationRunner:
             grace=options.grace,
         )
         wanted = tuple(one for one in found.migrations if one.id() not in options.skip)
-        return cls(wanted, setting, cancellation, tuple(_unknown(options.skip, found)))
+        return cls(wanted, setting, cancellation, tuple(_skip_problems(options.skip, found)))
 
     @classmethod
     def load(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
@@ -118,7 +118,7 @@ class MigrationRunner:
             self,
             setting=replace(
                 self.setting,
-                record_intent=partial(
+                before_run=partial(
                     _note_intent, cluster, record["metadata"]["name"], self.entry_count(record)
                 ),
             ),
@@ -126,7 +126,7 @@ class MigrationRunner:
 
     def with_lease(self, holding: LeaseHolding) -> MigrationRunner:
         """The same, and the lease is had before any of them runs, which may take longer than they may."""
-        return replace(self, setting=replace(self.setting, record_intent=partial(_hold, holding)))
+        return replace(self, setting=replace(self.setting, before_run=partial(_hold, holding)))
 
     def entry_count(self, record: Mapping[str, Any]) -> int:
         """How many components and migrations the record of a run may have to tell of."""
@@ -162,7 +162,9 @@ class MigrationRunner:
             migrations: some of those that take part.
             cluster: what they look at; one that shares reads where several may look at the same.
         """
-        return engine.check_migrations(migrations, replace(self.setting, cluster=cluster, progress=_silent))
+        return engine.check_migrations(
+            migrations, replace(self.setting, cluster=cluster, progress=no_progress)
+        )
 
     def migration(self, migration_id: str) -> type[Migration]:
         """The migration of an id; one that takes part."""
@@ -188,9 +190,9 @@ class MigrationRunner:
                 setting,
                 cluster=overlay,
                 rehearsal=True,
-                progress=_silent,
+                progress=no_progress,
                 journal=None,
-                record_intent=_forget_intent,
+                before_run=_forget_intent,
             )
         return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
 
@@ -213,7 +215,7 @@ class MigrationRunner:
         return [one for one in self.migrations if one.component == component and one.phase == phase]
 
 
-def _unknown(skipped: Iterable[str], found: MigrationSet) -> list[str]:
+def _skip_problems(skipped: Iterable[str], found: MigrationSet) -> list[str]:
     known = sorted(one.id() for one in found.migrations)
     return [
         f"{one} is to be skipped (skip_migrations), and there is no such migration;"
@@ -248,10 +250,6 @@ def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:
 
 def _forget_intent(intent: MigrationOutcome) -> None:
     """What is only rehearsed is not recorded."""
-
-
-def _silent(subject: str, state: str, detail: str = "") -> None:
-    """A plan says what it found at its end."""
 
 
 def select_migrations(

@@ -23,6 +23,7 @@ from ..._migrations.results import DONE, WARNED, MigrationOutcome
 from ..._objects.access.review import demand
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.diff import diff_of
+from ..._progress import no_progress
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.open_run import open_run_note
@@ -250,7 +251,7 @@ class UndoRun:
         ]
         setting = self._runner.setting
         if overlay is not None:
-            setting = replace(setting, cluster=overlay, rehearsal=True, progress=_silent)
+            setting = replace(setting, cluster=overlay, rehearsal=True, progress=no_progress)
         return engine.run_own_undo(wanted, setting)
 
     def _ask_migrations(self, shipped: AskMigrations) -> MigrationRunner | None:
@@ -268,10 +269,6 @@ class UndoRun:
 
     def _tell(self, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))
-
-
-def _silent(subject: str, state: str, detail: str = "") -> None:
-    """A rehearsal tells what it found at its end."""
 
 
 def _result(

@@ -330,7 +330,7 @@ def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
 
 def test_to_wait_until_it_may_write_takes_none_of_its_own_time(clock: Clock) -> None:
     cluster = MemoryCluster()
-    slow = setting(cluster, record_intent=lambda _intent: clock.sleep(600))
+    slow = setting(cluster, before_run=lambda _intent: clock.sleep(600))
     [outcome] = run_migrations([migration("patient", timeout=20)], slow)
     assert (outcome.state, outcome.error) == ("done", "")
     assert writes_of(cluster) == ["apply patient"]
@@ -344,7 +344,7 @@ def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run(clock: Clo
         clock.sleep(700)
         over.wait(5)
 
-    slow = setting(remaining=lambda: end - clock.monotonic(), record_intent=wait_longer)
+    slow = setting(remaining=lambda: end - clock.monotonic(), before_run=wait_longer)
     [outcome] = run_migrations([migration("patient", run=never)], slow)
     over.set()
     assert outcome.state == "timeout"
