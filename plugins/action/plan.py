@@ -12,6 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import import_early
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
 
 # Every plan needs it, and so do the tasks that carry it out.
 import_early("ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint")
@@ -35,9 +36,6 @@ class ActionModule(DirectCarrier):
             return self._planned(arguments, task_vars)
         if self._task.async_val:
             return failed_result("plan and plan_out need the answer of the task, so it can't be an async one")
-        # Only here, as most plans are not kept.
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
-
         keeping = PlanFileTask(
             self._task.args,
             self._task.action,

@@ -232,13 +232,6 @@ plan:
             - V(orphaned) for what the cluster has and the release no longer contains, V(delete) if it goes.
           type: str
           sample: upgrade
-        selection:
-          description:
-            - The objects of it that the run reads and applies.
-            - V(all), V(changed) for those that differ from what was deployed, or V(moved) for those that
-              others have written since it was deployed.
-          type: str
-          sample: changed
         objects:
           description: Of how many objects it consists.
           type: int
@@ -442,6 +435,13 @@ plan:
       description: What can't go back of a deployment that is given up.
       type: list
       elements: str
+    selection:
+      description:
+        - The objects that the run reads and applies, of each component that takes part.
+        - V(all), V(changed) for those that differ from what was deployed, or V(moved) for those that others
+          have written since it was deployed.
+      type: dict
+      sample: {logging: changed}
     hops:
       description:
         - The releases of the way, each as the options that the tasks of its run need, C(release),

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LIFECYCLE_NAMESPACE as LEASE_NAMESPACE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import BIN, ROOT
@@ -131,8 +131,8 @@ class World:
     def forget_runs(self) -> None:
         """Take all from the cluster that deployments have left of themselves, as if there had been none."""
         for kind, names in (
-            ("customresourcedefinition", [obj["metadata"]["name"] for obj in record_kinds().definitions]),
-            ("clusterrole", [record_kinds().viewers["metadata"]["name"]]),
+            ("customresourcedefinition", [obj["metadata"]["name"] for obj in RECORD_KINDS.definitions]),
+            ("clusterrole", [RECORD_KINDS.viewers["metadata"]["name"]]),
             ("namespace", [LEASE_NAMESPACE]),
         ):
             words = ["--kubeconfig", self.state / "kubeconfig", "delete", kind, *names]

@@ -76,6 +76,7 @@ class Report:
                 if self._running:
                     time.sleep(POLL_SECONDS)
         except BaseException:
+            say(f"\nStopping {', '.join(self._running) or 'no step'} ...")
             stop_all([one for one, _section in self._running.values()])
             raise
 

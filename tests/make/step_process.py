@@ -38,7 +38,8 @@ class Running(Protocol):
     @property
     def outcome(self) -> Outcome: ...
     def ask_to_end(self) -> None: ...
-    def wait_or_kill(self, deadline: float) -> None: ...
+    def wait(self, deadline: float) -> None: ...
+    def kill(self) -> None: ...
 
 
 class StepProcess:
@@ -94,15 +95,15 @@ class StepProcess:
         """Ask the step, and what it runs, to end."""
         self._signal(signal.SIGTERM)
 
-    def wait_or_kill(self, deadline: float) -> None:
-        """Wait until it has ended, and kill it after the deadline of the monotonic clock."""
-        try:
+    def wait(self, deadline: float) -> None:
+        """Wait until it has ended, or until this time of the monotonic clock."""
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=max(0.0, deadline - time.monotonic()))
-        except BaseException as error:
-            self._signal(signal.SIGKILL)
-            self._process.wait()
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
+
+    def kill(self) -> None:
+        """Kill what is left of it."""
+        self._signal(signal.SIGKILL)
+        self._process.wait()
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
@@ -110,9 +111,13 @@ class StepProcess:
 
 
 def stop_all(processes: Sequence[Running]) -> None:
-    """End steps and all that they have started."""
+    """End steps and all that they have started; kill them where that takes too long, or is interrupted."""
     for process in processes:
         process.ask_to_end()
     deadline = time.monotonic() + GRACE_SECONDS
-    for process in processes:
-        process.wait_or_kill(deadline)
+    try:
+        for process in processes:
+            process.wait(deadline)
+    finally:
+        for process in processes:
+            process.kill()

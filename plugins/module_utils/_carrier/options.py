@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import CONNECTION_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 
 ArgumentSpec = dict[str, dict[str, Any]]
@@ -64,8 +65,4 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
 
 def full_argument_spec(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """A module's whole argument spec: its own options, the connection's, and what its carrier adds."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import (
-        CONNECTION_SPEC,
-    )
-
     return {**CONNECTION_SPEC, **CARRIER_SPEC, **own}

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_archive
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 from .task import AvailableRelease, Materials
@@ -54,7 +57,6 @@ class ShippedMaterials(Materials):
         """See Materials."""
         if not self._workdir or not Path(self._workdir, CATALOG).exists():
             return ()
-        import json
 
         return [
             AvailableRelease(
@@ -72,14 +74,10 @@ class ShippedMaterials(Materials):
 
     @cached_property
     def _release(self) -> Release:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
-
         return read_bundle_file(self._path(self._bundle, "no release: set the option release"))
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_archive
-
         return load_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
 
     def _path(self, name: str, missing: str) -> Path:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 
@@ -77,6 +78,4 @@ def failed_result(message: str) -> Result:
 
 
 def _connect(params: Mapping[str, Any], on_warning: OnWarning) -> Cluster:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-
     return connect(params, on_warning=on_warning)

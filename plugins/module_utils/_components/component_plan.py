@@ -139,7 +139,6 @@ class ComponentPlan:
             "namespace": self.namespace,
             "component_version": self.component_version,
             "action": self.action,
-            "selection": self.selection,
             "objects": self.objects,
             "changes": [change.as_result() for change in self.changes],
             "dropped": [str(ref) for ref in self.dropped],

@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     WaitCallbacks,
     apply_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import late_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
     CURRENT,
@@ -329,9 +330,6 @@ class ComponentWork:
         places = self._new_places()
         if not (self._place.additions.kinds or places):
             return
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
-            late_refusals,
-        )
 
         refusals = late_refusals(self._place.cluster, self._objects, self._place.additions.kinds, places)
         if refusals:

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
 
 from .guard import Gate, GuardedCluster, MigrationStopped
+from .journal.journaling_cluster import JournalingCluster, Writer
 from .loader import true_path
 from .predicted_verdicts import already_done_warning, deviation
 from .results import (
@@ -290,7 +291,6 @@ class Attempt:
             cluster = cluster.with_write_terms(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
-        from .journal.journaling_cluster import JournalingCluster, Writer
 
         migration = self._class
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)

@@ -9,9 +9,12 @@ as siblings that may import each other relatively; ``sys.path`` stays as it is.
 
 from __future__ import annotations
 
+import inspect
+import json
 import sys
 import threading
 import traceback
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -99,8 +102,6 @@ def load_archive(path: str | Path) -> MigrationSet:
     Raises:
         BadArchive: the file is none of its archives.
     """
-    import json
-    import zipfile
 
     try:
         with zipfile.ZipFile(path) as archive:
@@ -208,8 +209,6 @@ def _candidates(module: ModuleType, file: str) -> list[Candidate]:
 
 
 def _source_of(module: ModuleType) -> str:
-    import inspect
-
     try:
         return inspect.getsource(module)
     except (OSError, TypeError):

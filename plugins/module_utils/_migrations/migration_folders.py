@@ -5,11 +5,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import re
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import ZIP_DEFLATED, ZipInfo
+from zlib import crc32
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
@@ -45,8 +51,6 @@ class MigrationFolder:
     @property
     def package(self) -> str:
         """The name of its package inside :data:`FOUND_PACKAGE`, the same however it is loaded."""
-        from zlib import crc32
-
         slug = re.sub(r"[^A-Za-z0-9]+", "_", self.origin)
         return f"{slug}_{crc32(self.path.encode()):08x}"
 
@@ -94,9 +98,6 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
 
     Nothing of them is run. Those in which no migrations are searched are packed too, as others import them.
     """
-    import io
-    import json
-    import zipfile
 
     found = unique_folders(folders)
     problems: list[str] = []
@@ -135,8 +136,6 @@ def code_digest(files: Mapping[str, bytes]) -> str:
     Args:
         files: their contents, by their paths in the folder.
     """
-    import hashlib
-    import json
 
     listed = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
@@ -173,7 +172,5 @@ def _content(path: Path) -> bytes:
 
 
 def _write(archive: ZipFile, name: str, content: bytes) -> None:
-    from zipfile import ZIP_DEFLATED, ZipInfo
-
     # A fixed date: the same files make the same archive.
     archive.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)

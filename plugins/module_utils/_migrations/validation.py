@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from abc import ABC
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
@@ -43,8 +46,6 @@ class Candidate:
     @cached_property
     def place(self) -> str:
         """``file:line`` of the class."""
-        import ast
-
         name = self.migration.__name__
         for node in ast.walk(ast.parse(self.source())):
             if isinstance(node, ast.ClassDef) and node.name == name:
@@ -167,8 +168,6 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
 
 
 def _unknown_after(other_id: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
     near = get_close_matches(other_id, known, n=1)
     meant = f"did you mean {near[0]}?" if near else "if it has been retired, take it out of after"
     return f"after names {other_id!r}, and there is no such migration: {meant}"
@@ -176,8 +175,6 @@ def _unknown_after(other_id: str, known: Sequence[str]) -> str:
 
 def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterator[str]:
     """One problem per cycle; each is taken out before the next is looked for."""
-    from graphlib import CycleError, TopologicalSorter
-
     left = {node: list(after) for node, after in graph.items() if after}
     while True:
         try:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
+from .crd_kinds import crd_problem
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents
 
@@ -106,7 +108,6 @@ def object_problem(value: Any) -> str:
             return f"the {key} of {value['kind']} {metadata['name']} are no mapping"
     if value["kind"] != "CustomResourceDefinition":
         return ""
-    from .crd_kinds import crd_problem
 
     return crd_problem(value)
 
@@ -124,8 +125,6 @@ def is_nested_deeper(value: Any, levels: int) -> bool:
 
 def objects_digest(objects: Iterable[Object]) -> str:
     """sha256 over objects, whatever order their keys are in."""
-    import hashlib
-
     digest = hashlib.sha256()
     for obj in objects:
         digest.update(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode() + b"\n")

@@ -8,14 +8,16 @@ Where nobody is at work on it any more, its record can be ended at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
+from .lease.lease_session import release_lease
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
 from .records.record_schema import API_VERSION
@@ -26,7 +28,24 @@ ATTEMPTS = 10
 """How often the wish is written anew, as the run itself writes to its record all the time."""
 
 
-def cancel_run(task: Task) -> Result:
+@dataclass(frozen=True)
+class CancelRequest:
+    """Which run a user wants to stop.
+
+    Attributes:
+        run: its name; empty means the newest.
+        reason: why, in the user's words, or empty.
+        end: whether its record is to be ended at once.
+        release_lease: whether its lease is to be released, as its process no longer runs.
+    """
+
+    run: str = ""
+    reason: str = ""
+    end: bool = False
+    release_lease: bool = False
+
+
+def cancel_run(task: Task, request: CancelRequest) -> Result:
     """Ask a run to stop, by default the newest; one that has ended, or was asked before, is left alone.
 
     With ``end`` its record is ended, too, also where it was asked before.
@@ -34,20 +53,18 @@ def cancel_run(task: Task) -> Result:
     Raises:
         LifecycleError: there is no run of the name that was given.
     """
-    name = task.params["run"] or read_installation(task.cluster).last_run
+    name = request.run or read_installation(task.cluster).last_run
     if not name:
         return {"changed": False, "run": "", "msg": "nothing to cancel: the cluster knows of no run"}
     for _attempt in range(ATTEMPTS):
         record = read_run(task.cluster, name)
-        if task.params["nobody_at_work"] and not task.check_mode:
-            from .lease.lease_session import release_lease
-
+        if request.release_lease and not task.check_mode:
             release_lease(task.cluster, record)
-        if why_not := nothing_to_cancel(record, ending=task.params["end"]):
+        if why_not := nothing_to_cancel(record, ending=request.end):
             return {"changed": False, "run": name, "msg": why_not}
-        if task.params["end"]:
-            return _end(task, name)
-        if task.check_mode or _write(task, record):
+        if request.end:
+            return _end(task, name, request.reason)
+        if task.check_mode or _write(task.cluster, record, request.reason):
             return {
                 "changed": True,
                 "run": name,
@@ -72,30 +89,30 @@ def cancellation_text(by: str, reason: str) -> str:
     return (by + (f": {reason}" if reason else ""))[:LONGEST_MESSAGE]
 
 
-def _end(task: Task, name: str) -> Result:
+def _end(task: Task, name: str, reason: str) -> Result:
     never = (
         []
         if task.check_mode
-        else end_cancelled_run(task.cluster, name, cancellation_text(current_user(), task.params["reason"]))
+        else end_cancelled_run(task.cluster, name, cancellation_text(current_user(), reason))
     )
-    why = f", as {task.params['reason']}" if task.params["reason"] else ""
+    why = f", as {reason}" if reason else ""
     left = f"; never started: {', '.join(never)}" if never else ""
     message = f"the run {name} is ended as cancelled{why}{left}; run the playbook again to go on from there"
     return {"changed": True, "run": name, "msg": message}
 
 
-def _write(task: Task, record: Object) -> bool:
+def _write(cluster: Cluster, record: Object, reason: str) -> bool:
     """Write the wish, unless the record has changed: a run that has ended keeps its end."""
     metadata = record["metadata"]
     patch: dict[str, Any] = {
         "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},
         "status": {
-            "cancelled": cancellation_text(current_user(), task.params["reason"]),
+            "cancelled": cancellation_text(current_user(), reason),
             "cancelledAt": timestamp(),
         },
     }
     try:
-        task.cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
+        cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
     except Conflict:
         return False
     return True

@@ -15,12 +15,19 @@ from .records.installation import read_installation, write_hold
 from .records.record_writer import current_user
 
 
-def hold_cluster(task: Task, kinds: RecordKinds) -> Result:
-    """Have no deployment begin until a person says otherwise, or until then."""
+def hold_cluster(task: Task, kinds: RecordKinds, reason: str, until: str) -> Result:
+    """Let no deployment begin until a person releases the cluster, or until that time.
+
+    Args:
+        task: that holds the cluster.
+        kinds: of the records that the cluster is to have.
+        reason: why, in the user's words, or empty.
+        until: when the hold ends, as the user says it; empty means that a person has to end it.
+    """
     now = datetime.now(UTC)
     installation = read_installation(task.cluster)
     before = installation.hold
-    hold = new_hold(current_user(), task.params["reason"], task.params["until"], now)
+    hold = new_hold(current_user(), reason, until, now)
     if before and before.is_in_force(now) and (before.reason, before.until) == (hold.reason, hold.until):
         return {"changed": False, "msg": str(before)}
     if not task.check_mode:

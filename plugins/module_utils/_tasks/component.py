@@ -10,10 +10,12 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_options import ComponentOptions
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import delete_components
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deploy_components
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import prune_components
 
 from .option_values import migration_options, policy_of
-from .record_kinds import record_kinds
+from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
 
 
@@ -22,11 +24,7 @@ def component(task: Task) -> Result:
     options = _options(task.params)
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import (
-            delete_components,
-        )
-
-        return delete_components(task, options, record_kinds())
+        return delete_components(task, options, RECORD_KINDS)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
         names = ", ".join(options.names)
@@ -38,10 +36,6 @@ def component(task: Task) -> Result:
             "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
         }
     if task.params["state"] == "pruned":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import (
-            prune_components,
-        )
-
         return prune_components(task, options)
     return deploy_components(task, options)
 

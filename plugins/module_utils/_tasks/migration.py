@@ -13,9 +13,16 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     select_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
+    UndoRequest,
+    undo_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
     named_or_deployed_migrations,
@@ -33,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import CancellationCheck
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     SUCCEEDED,
@@ -51,7 +59,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
 
 from .option_values import migration_options
-from .record_kinds import record_kinds
+from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
@@ -70,10 +78,6 @@ def migration(task: Task) -> Result:
     if task.check_mode:
         return _migrate(task, {})
     if not task.params["run"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            run_with_own_lease,
-        )
-
         name = f"migration-{new_run_name()}"
         return run_with_own_lease(task, name, lambda leased: _migrate(leased, {}))
     record = read_run(task.cluster, task.params["run"])
@@ -84,10 +88,6 @@ def migration(task: Task) -> Result:
 
 
 def _undo(task: Task) -> Result:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-        UndoRequest,
-        undo_migrations,
-    )
 
     params = task.params
     if params["phase"]:
@@ -100,7 +100,7 @@ def _undo(task: Task) -> Result:
     )
     options = migration_options(params)
     return undo_migrations(
-        task, request, lambda working: named_or_deployed_migrations(working, options), record_kinds()
+        task, request, lambda working: named_or_deployed_migrations(working, options), RECORD_KINDS
     )
 
 
@@ -184,10 +184,6 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
 
 
 def _overlay(cluster: Cluster) -> Any:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-        DryRunCluster,
-    )
-
     return DryRunCluster(cluster)
 
 

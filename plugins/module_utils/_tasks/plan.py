@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
     MigrationRunner,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
@@ -25,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summar
 )
 
 from .option_values import migration_options, policy_of
-from .record_kinds import record_kinds
+from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 
 
@@ -37,7 +38,7 @@ def plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
-        record_kinds,
+        RECORD_KINDS,
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
@@ -64,8 +65,6 @@ def plan(task: Task) -> Result:
     if task.diff:
         result["diff"] = made.diff()
     if params["plan_out"] or params["plan"]:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
-
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
 

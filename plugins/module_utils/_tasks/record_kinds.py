@@ -5,29 +5,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    INSTALLATION_DEFINITION,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    INVENTORY_DEFINITION,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    JOURNAL_ENTRY_DEFINITION,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
 
-if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-
-
-def record_kinds() -> RecordKinds:
-    """All kinds of record that the collection keeps in a cluster."""
-    # Only here, as all of it would be compiled at each plan that finds nothing to do.
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import (
-        definitions,
-        installation,
-        inventories,
-        journal_records,
-        runs,
-    )
-
-    return definitions.RecordKinds(
-        viewable=(
-            installation.INSTALLATION_DEFINITION,
-            inventories.INVENTORY_DEFINITION,
-            runs.RUN_DEFINITION,
-        ),
-        # It holds whole objects of any kind.
-        confidential=(journal_records.JOURNAL_ENTRY_DEFINITION,),
-    )
+RECORD_KINDS = RecordKinds(
+    viewable=(INSTALLATION_DEFINITION, INVENTORY_DEFINITION, RUN_DEFINITION),
+    # It holds whole objects of any kind.
+    confidential=(JOURNAL_ENTRY_DEFINITION,),
+)

@@ -5,42 +5,65 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from typing import TYPE_CHECKING
 
-from .record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.plan_observations import (
+    record_plan_observations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import (
+    CancelRequest,
+    cancel_run,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import (
+    hold_cluster,
+    release_cluster,
+)
+
+from .record_kinds import RECORD_KINDS
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
+
 from .shared_options import LEASE_SPEC, POLICY_SPEC
 
 
 def run(task: Task) -> Result:
     """Begin, end or cancel a run, hold or release the cluster, or note what a plan without a run has seen."""
-    # Each is imported only where it is wanted, as Ansible does everything in a process of its own.
-    state = task.params["state"]
+    params = task.params
+    state = params["state"]
     if state in ("held", "released"):
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import (
-            hold_cluster,
-            release_cluster,
-        )
-
-        return hold_cluster(task, record_kinds()) if state == "held" else release_cluster(task)
+        if state == "released":
+            return release_cluster(task)
+        return hold_cluster(task, _record_kinds(), params["reason"], params["until"])
     if state == "cancelled":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import cancel_run
-
-        return cancel_run(task)
+        request = CancelRequest(
+            run=params["run"] or "",
+            reason=params["reason"],
+            end=params["end"],
+            release_lease=params["nobody_at_work"],
+        )
+        return cancel_run(task, request)
     if task.check_mode:
-        return _rehearsed(state, task.params["run"] or "")
+        return _rehearsed(state, params["run"] or "")
     if state == "noted":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.plan_observations import (
-            record_plan_observations,
+        return record_plan_observations(task.cluster, _record_kinds(), params["plan"])
+    if state == "started":
+        return start_run(
+            task,
+            _record_kinds(),
+            params["plan"],
+            deadline=params["deadline"],
+            may_wait=bool(params["lease_wait"]),
         )
 
-        return record_plan_observations(task, record_kinds())
-    if state == "started":
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
+    return end_run(task, params["run"], params["interactive_managers"])
 
-        return start_run(task, record_kinds())
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
 
-    return end_run(task)
+def _record_kinds() -> RecordKinds:
+    return RECORD_KINDS
 
 
 def _rehearsed(state: str, name: str) -> Result:

@@ -14,6 +14,7 @@ from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import number_problem
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,5 @@ def _number_problem(args: Mapping[str, Any]) -> str:
     version = args.get("release_version")
     if not isinstance(version, float):
         return ""
-    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import number_problem
 
     return f"release_version (kyma_release_version): {number_problem(version)}"

@@ -15,9 +15,24 @@ from typing import Any, Protocol
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AvailableRelease, Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    pack_migrations,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
+    discover_migrations,
+    folders_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.catalog import read_catalog
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
+    is_read_except,
+    load_component,
+    load_crds,
+    load_release,
+)
 
 
 class Bundles(Protocol):
@@ -82,11 +97,6 @@ class ControllerMaterials(Materials):
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """See Materials."""
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
-            is_read_except,
-            load_release,
-        )
-
         skip = skip or {}
         if self._held is None or not is_read_except(self._held, skip):
             if self._bundles is None:
@@ -115,8 +125,6 @@ class ControllerMaterials(Materials):
         return replace(release, content=content, crds=crds)
 
     def _read_crds(self) -> Sequence[Object]:
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_crds
-
         return load_crds(self._request).objects
 
     def content(self, component: str) -> Sequence[Object]:
@@ -126,8 +134,6 @@ class ControllerMaterials(Materials):
         return self._read(component)
 
     def _read(self, component: str) -> Sequence[Object]:
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_component
-
         return load_component(self._request, component).objects
 
     def available_releases(self) -> Sequence[AvailableRelease]:
@@ -153,10 +159,6 @@ class ControllerMaterials(Materials):
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
-            pack_migrations,
-        )
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
 
         return pack_migrations(folders_of(self._folders, self._collections)).content
 
@@ -170,7 +172,6 @@ class ControllerMaterials(Materials):
     def _others(self) -> list[tuple[AvailableRelease, ControllerMaterials]]:
         if self._catalog is None:
             return []
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.catalog import read_catalog
 
         others: list[tuple[AvailableRelease, ControllerMaterials]] = []
         for one in read_catalog(self._catalog, self._request):
@@ -185,16 +186,10 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _fingerprint(self) -> str:
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
-
         return fingerprint(self._request)
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
-            discover_migrations,
-        )
-
         found = discover_migrations(self._folders, self._collections)
         self._has_found(found)
         return found

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
@@ -14,6 +15,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migrati
     own_folder,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+
+from .missing_collections import missing_reason
 
 FOLDER_OF_COLLECTIONS = "plugins.module_utils.kyma_migrations"
 
@@ -44,15 +47,12 @@ def _of_collection(name: str) -> MigrationFolder:
     places = _places(module)
     if places:
         return MigrationFolder(name, places[0])
-    from .missing_collections import missing_reason
 
     return MigrationFolder(name, module.replace(".", "/"), missing_reason(name, _places))
 
 
 def _places(module: str) -> list[str]:
     """Where a package lies; nowhere, if there is none."""
-    from importlib.util import find_spec
-
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):

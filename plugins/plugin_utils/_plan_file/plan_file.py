@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -202,8 +204,6 @@ def plan_file_digest(kept: Mapping[str, Any]) -> str:
 
 def archive_code_digest(archive: bytes) -> str:
     """sha256 over the code of packed migrations, wherever their folders lie."""
-    import io
-    import zipfile
 
     with zipfile.ZipFile(io.BytesIO(archive)) as packed:
         # The first two parts of a name tell where it was found.

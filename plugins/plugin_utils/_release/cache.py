@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import (
+    read_bundle_file,
+    write_bundle_file,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 
 SILENT_SECONDS = 3.0
@@ -71,8 +75,6 @@ class ReleaseCache:
         return there
 
     def _write(self, bundle: Path, release: Release) -> None:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import write_bundle_file
-
         self._before_writing(self._folder)
         unfinished = bundle.with_suffix(f".{os.getpid()}")
         write_bundle_file(release, unfinished)
@@ -104,6 +106,5 @@ class ReleaseCache:
 def _release_in(bundle: Path) -> Release | None:
     if not bundle.exists():
         return None
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
 
     return read_bundle_file(bundle)

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.integration.migrations.test_real_ones import eventually
 
@@ -33,7 +33,7 @@ MIGRATIONS = {"migrations": {"one/mark": {"verdict": "needed", "evidence": "it h
 
 def outdate(cluster: OwnCluster) -> None:
     """Let the cluster have definitions of an older version of this collection."""
-    for definition in record_kinds().definitions:
+    for definition in RECORD_KINDS.definitions:
         kind = definition["spec"]["names"]["kind"]
         part, field = LACKING[kind]
         older = copy.deepcopy(definition)
@@ -79,7 +79,7 @@ def test_what_the_definition_has_just_got_is_in_the_record(own_cluster: OwnClust
     # An API server goes by the older one for some milliseconds: one time in five that is too long.
     for number in range(20):
         outdate(own_cluster)
-        for definition in record_kinds().definitions:
+        for definition in RECORD_KINDS.definitions:
             own_cluster.api.apply(definition, force=True)
         create_run(own_cluster.api, f"run-{number}", MIGRATIONS)
         record = own_cluster.api.get(API_VERSION, "Run", f"run-{number}")

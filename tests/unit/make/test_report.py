@@ -22,7 +22,7 @@ from tests.make import report as reports
 from tests.make.outcome import Outcome, failed, passed
 from tests.make.report import Report
 from tests.make.screen import Screen
-from tests.make.step_process import StepProcess
+from tests.make.step_process import StepProcess, stop_all
 from tests.make.steps import Step
 
 OUTCOMES: Mapping[str, Outcome] = {"good": passed(), "bad": failed("no network"), "wide": passed()}
@@ -49,9 +49,14 @@ class Played:
     def ask_to_end(self) -> None:
         self.ended.append("asked")
 
-    def wait_or_kill(self, deadline: float) -> None:
+    def wait(self, deadline: float) -> None:
         assert deadline > time.monotonic()
         self.ended.append("waited for")
+        if self.step.name == "impatient":
+            raise KeyboardInterrupt
+
+    def kill(self) -> None:
+        self.ended.append("killed")
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +147,14 @@ def test_whoever_interrupts_it_ends_all_steps(
     report = begin(step("good"), step("bad"), lines={"good": 9, "bad": 9}, started=started)
     with pytest.raises(KeyboardInterrupt):
         report.run()
-    assert [one.ended for one in started] == [["asked", "waited for"]] * 2
+    assert [one.ended for one in started] == [["asked", "waited for", "killed"]] * 2
+
+
+def test_whoever_interrupts_that_kills_them(tmp_path: Path) -> None:
+    steps = [Played(step(name), tmp_path / name, passed(), 1) for name in ("impatient", "good")]
+    with pytest.raises(KeyboardInterrupt):
+        stop_all(steps)
+    assert [one.ended for one in steps] == [["asked", "waited for", "killed"], ["asked", "killed"]]
 
 
 def test_a_step_s_process_leaves_its_outcome(tmp_path: Path) -> None:
@@ -183,7 +195,7 @@ import sys
 from pathlib import Path
 from tests.make.outcome import Outcome
 from tests.make.report import Report
-from tests.make.step_process import StepProcess
+from tests.make.step_process import StepProcess, stop_all
 from tests.make.steps import Step
 StepProcess._command = lambda self: [sys.executable, "-c", {step_script!r}]
 Report([Step("long", "", Outcome)], start=lambda step: StepProcess(step, Path({str(tmp_path)!r}))).run()

@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
     rights_problem,
     roles_as_yaml,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import ROOT
 from tests.integration.playbook.release_rules import RULES
@@ -48,7 +48,7 @@ def _modules_of_rights() -> list[str]:
 
 def own_needs() -> set[Right]:
     """All that the code says that it needs whatever is deployed: each function that takes no release."""
-    kinds = {"kinds": record_kinds()}
+    kinds = {"kinds": RECORD_KINDS}
     modules = [import_module(name) for name in _modules_of_rights()]
     functions = {
         function
@@ -76,7 +76,7 @@ def test_no_rule_can_go(number: int) -> None:
 
 
 def test_what_readers_get_is_what_deployments_bring() -> None:
-    assert record_kinds().viewers == READER
+    assert RECORD_KINDS.viewers == READER
 
 
 def test_nothing_is_granted_wholesale() -> None:

@@ -45,7 +45,6 @@ from .error_responses import (
     validated_ref,
 )
 from .overlay import Overlay, OverlayChange
-from .plain_objects import is_surely_valid
 from .server_rules import depends_on
 from .writes import Write
 
@@ -438,7 +437,7 @@ class DryRunCluster(Cluster):
 
         Only what it finds invalid counts.
         """
-        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind) or is_surely_valid(obj):
+        if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
             return
         spare = f"rehearsal-{uuid.uuid4().hex[:10]}"
         try:

@@ -13,6 +13,8 @@ from typing import Any
 
 from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
+from .client_login import client_login
+from .exec_credentials import plugin_login
 from .kubeconfig import needs_plugin, needs_provider, read_kubeconfig, resolve_context, static_login
 from .live_cluster import LiveCluster
 from .login import Login, basic, bearer, bearer_from_file
@@ -125,12 +127,8 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
     choice = resolve_context(config, options.get("context"))
     if needs_provider(choice):
-        from .client_login import client_login
-
         return client_login(config, choice, persist=bool(options.get("persist_config")))
     if needs_plugin(choice):
-        from .exec_credentials import plugin_login
-
         return plugin_login(choice)
     return static_login(choice)
 

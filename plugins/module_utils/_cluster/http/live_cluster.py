@@ -17,6 +17,8 @@ from urllib.parse import quote
 from ..cluster import FIELD_MANAGER, Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms, group_of
 from ..errors import ClusterError, Gone, KindNotServed, NotFound, Unreachable, api_error, may_have_acted
 from .discovery import Discovery
+from .lost_answers import find_written_object
+from .remote_command import run_command
 from .transport import Transport
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -355,8 +357,6 @@ class LiveCluster(Cluster):
     def exec(
         self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
     ) -> ExecResult:
-        from .remote_command import run_command
-
         return run_command(
             self._writing,
             describe("run a command in", "Pod", name, namespace),
@@ -399,8 +399,6 @@ class LiveCluster(Cluster):
         named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
 
         def look() -> Object | None:
-            from .lost_answers import find_written_object
-
             live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
             return find_written_object(live, wanted, self._field_manager)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import sys
 import threading
 import time
@@ -71,8 +72,6 @@ def bearer(token: str) -> Authorization:
 
 def basic(username: str, password: str) -> Authorization:
     """HTTP basic authentication, which API servers behind some proxies still take."""
-    import base64
-
     credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
     return lambda _refused: f"Basic {credentials}"
 

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import math
 import re
+import socket
+import ssl
 import threading
 import time
 from collections import Counter
@@ -21,6 +24,7 @@ from ..cluster import WriteTerms
 from ..errors import ApiError, ClusterError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
 from .login import Login, missing_client
 from .retry import INTERNAL, Loss, RetryPolicy
+from .tls import tls_context
 
 if TYPE_CHECKING:
     import urllib3
@@ -421,8 +425,6 @@ def open_pool(login: Login) -> urllib3.PoolManager:
         Unconfigured: a certificate or a key can't be used, or the HTTP library is missing, which comes
             with the ``kubernetes`` client.
     """
-    import socket
-
     try:
         import urllib3
     except ImportError as error:
@@ -437,8 +439,6 @@ def open_pool(login: Login) -> urllib3.PoolManager:
         ],
     }
     if login.server.startswith("https:"):
-        from .tls import tls_context
-
         options["ssl_context"] = tls_context(login)
         if login.server_name:
             options["server_hostname"] = login.server_name
@@ -463,8 +463,6 @@ def open_pool(login: Login) -> urllib3.PoolManager:
 
 def bypasses_proxy(server: str, no_proxy: str) -> bool:
     """Whether a server's host is in a comma-separated list of hosts, domains, addresses and networks."""
-    import ipaddress
-
     host = (urlsplit(server).hostname or "").lower()
     try:
         address = ipaddress.ip_address(host)
@@ -510,8 +508,6 @@ def foreign_404(data: bytes) -> str:
 
 def broke_off(error: BaseException) -> bool:
     """Whether encryption failed only because the other end is gone, as where a server stops."""
-    import ssl
-
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):

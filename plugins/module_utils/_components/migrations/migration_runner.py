@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     MigrationOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
     Migration,
@@ -251,8 +252,6 @@ def migration_plan(result: CheckResult) -> MigrationPlan:
 
 
 def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
-
     update_run_status(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
@@ -51,8 +52,6 @@ def _strays(
 
 
 def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
     near = get_close_matches(migration.component, sorted(known))
     meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))};"
     return (

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -190,8 +191,6 @@ def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozense
 
 def foundation_source(release: Release) -> str:
     """sha256 over all that the foundation is made of, or empty where that can't be told."""
-    import hashlib
-
     makers = [content for content in release.content.values() if content.has_namespaces]
     sources = [release.crds.source_hash, *(content.source_hash for content in makers)]
     if not all(sources):

@@ -26,6 +26,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 
+from .desired_release import desired_release
+
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
         DesiredComponent,
@@ -84,9 +86,6 @@ def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) 
     Raises:
         LifecycleError: something is wrong with a migration that was found, or with the release.
     """
-    # Only here, as all of it would be compiled at each plan that finds nothing to do.
-    from .desired_release import desired_release
-
     runner = MigrationRunner.load(task, options)
     release = task.materials.release()
     return with_release(runner, desired_release(release, scope_of(cluster)).components, release)

@@ -25,18 +25,7 @@ from .release_plan import Plan
 
 Path = tuple[str, ...]
 
-_PASSING = (
-    "changes",
-    "drift",
-    "warnings",
-    "writes",
-    "seconds",
-    "slow",
-    "requests",
-    "name",
-    "id",
-    "selection",
-)
+_PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
 """What a plan says of components and migrations that differs from one time to the next, or is told apart."""
 _LASTING = ("cluster", "options", "migration code")
 """What every hop of a plan is bound to as the first one is, beside its release."""

@@ -28,12 +28,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migrati
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import may_prune
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
 from ..desired.release_migrations import with_installation
+from ..desired.unchanged_components import read_release
+from .hops import plan_hops
 from .observed_state import ObservedState, observe_cluster
 from .release_plan import Plan, PlanRequest
+from .release_rehearsal import ReleaseRehearsal
 
 
 def create_plan(
@@ -80,11 +84,7 @@ def create_plan(
             return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
     # Only here, as all of it would be compiled at each run that has nothing to do.
     if request.hops and not request.alone:
-        from .hops import plan_hops
-
         return plan_hops(cluster, materials, request, found, migrating, observed)
-    from ..desired.unchanged_components import read_release
-    from .release_rehearsal import ReleaseRehearsal
 
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
     return ReleaseRehearsal(cluster, release, request, found, migrating, observed, digest, skip=kept).plan()
@@ -109,9 +109,6 @@ def _may_prune(observed: ObservedState, policy: Policy) -> bool:
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
     if not dropped and not (policy.prune and any(name not in components for name in inventories)):
         return False
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-        may_prune,
-    )
 
     return may_prune(
         inventories, components, observed.live, policy.prune_allow, policy.prune, observed.others

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import observation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class PlanRequest:
         policy: what the user allows.
         roles: the roles of components that have one of their own, by component.
         migration_roles: the same, for where a migration of the component is needed.
-        record_kinds: answers with the kinds of record that a run keeps; asked only where one is needed.
+        record_kinds: the kinds of record that a run keeps.
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether a deployment that was begun may be given up for another release.
         hops: whether the way may lead over other releases at hand.
@@ -42,7 +44,7 @@ class PlanRequest:
     policy: Policy
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str]
-    record_kinds: Callable[[], RecordKinds]
+    record_kinds: RecordKinds
     alone: tuple[str, ...] = ()
     abandon: bool = False
     hops: bool = False
@@ -153,6 +155,7 @@ class Plan:
             "noted": self._noted(),
             "alone": list(self.alone),
             "stays": list(self.stays),
+            "selection": {one.name: one.selection for one in self.components if one.takes_part},
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
         }
@@ -162,9 +165,6 @@ class Plan:
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
-            observation,
-        )
 
         return {one.name: observation(one) for one in found}
 
@@ -173,8 +173,6 @@ class Plan:
 
         It is in the order of the run, so that what is written several times goes from state to state.
         """
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-
         diffs: list[dict[str, str]] = []
         for change in self._changes_in_turn():
             diff = diff_of(change.before, change.after, status=change.status)

@@ -57,6 +57,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import WaitCallbacks
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
+    narrow_definition,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.own_webhooks import OwnWebhooks
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
     RehearsedChanges,
@@ -71,6 +74,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
 
 from ..desired.desired_release import DesiredRelease, desired_release
@@ -242,9 +246,6 @@ class ReleaseRehearsal:
         """
         if not wide:
             return components
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
-            narrow_definition,
-        )
 
         for name, crd in wide:
             known = KnownObjects(entries_of(self._observed.inventories.get(name)))
@@ -285,7 +286,7 @@ class ReleaseRehearsal:
                 self._request.policy.takeover,
             ),
             self._observed,
-            self._request.record_kinds(),
+            self._request.record_kinds,
             self._blockers,
         )
         self._blockers = list(found.blockers)
@@ -351,7 +352,6 @@ class ReleaseRehearsal:
         version, target = installation.version, installation.target
         if not is_open(version, target) or is_same(self._release.version, target):
             return ()
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
         runs: list[Object] = []
         # Who may not read them lacks a right, which is told with all others.

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    describe_findings,
+)
 
 from .release_plan import Plan
 
@@ -79,8 +82,5 @@ def _count_words(changes: Sequence[ObjectChange]) -> str:
 def _found(component: ComponentPlan) -> list[str]:
     if not component.findings:
         return []
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-        describe_findings,
-    )
 
     return [f"              drift: {sentence}" for sentence in describe_findings(component.findings)]

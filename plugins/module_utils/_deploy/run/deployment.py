@@ -18,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     is_of_kind,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_crds import (
+    narrow_component,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
     ComponentContext,
     ComponentWork,
@@ -45,6 +48,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     Grace,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     FAILED,
     NOT_STARTED,
@@ -213,10 +217,6 @@ class _Deployment:
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
         for name in [name for name in self._desired.components if wide.get(name)]:
-            from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_crds import (
-                narrow_component,
-            )
-
             ended = narrow_component(self._place, self._desired.components[name], wide[name] or ())
             begun = self._outcomes.get(name)
             if begun is not None:
@@ -293,10 +293,6 @@ class _Deployment:
 def deploy_components(task: Task, options: ComponentOptions) -> Result:
     """Deploy components; as part of a run, what came of each is recorded there."""
     if not options.run:
-        from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import (
-            run_with_own_lease,
-        )
-
         name = f"component-{new_run_name()}"
         return run_with_own_lease(
             task, name, lambda leased: _deploy_under_lease(leased, options, {}, _known(leased))

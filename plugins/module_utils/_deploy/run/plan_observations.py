@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
     record_observations,
 )
@@ -23,16 +24,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 
 
-def record_plan_observations(task: Task, kinds: RecordKinds) -> Result:
+def record_plan_observations(cluster: Cluster, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result:
     """Write the inventories anew. No object changes, and nothing is left to do: so this is no change."""
-    plan: Mapping[str, Any] = task.params["plan"]
-    installation = read_installation(task.cluster)
-    inventories = read_inventories(task.cluster)
-    if basis_in(task.cluster, installation, inventories.values()) != plan["basis"]:
+    installation = read_installation(cluster)
+    inventories = read_inventories(cluster)
+    if basis_in(cluster, installation, inventories.values()) != plan["basis"]:
         return {
             "changed": False,
             "msg": "another deployment has begun since the plan was made",
         }
-    install_definitions(task.cluster, installation, kinds)
-    count = record_observations(task.cluster, plan, inventories)
+    install_definitions(cluster, installation, kinds)
+    count = record_observations(cluster, plan, inventories)
     return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}

@@ -44,33 +44,37 @@ JUST_NOW = 1.0
 """Seconds for which a component that was watched to its end need not be looked at once more."""
 
 
-def end_run(task: Task) -> Result:
+def end_run(task: Task, run: str, interactive_managers: Sequence[str]) -> Result:
     """End the record of a run, and give its lease back; what has ended stays as it is.
+
+    Args:
+        task: that ends the run.
+        run: its name.
+        interactive_managers: patterns of the names of field managers behind which a person sits.
 
     Raises:
         ClusterError: there is no such run, or the server does not answer.
     """
-    record = read_run(task.cluster, task.params["run"])
+    record = read_run(task.cluster, run)
     if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
         # By the work itself, or by somebody else: then it need not have the lease any more.
-        result = _record_end(task, record)
+        result = _record_end(task.cluster, record, interactive_managers)
     else:
         with working.run_under_lease(task, record) as working_task:
-            result = _record_end(working_task, record)
+            result = _record_end(working_task.cluster, record, interactive_managers)
     working.release_lease(task.cluster, record)
     return result
 
 
-def _record_end(task: Task, record: Mapping[str, Any]) -> Result:
+def _record_end(cluster: Cluster, record: Mapping[str, Any], interactive_managers: Sequence[str]) -> Result:
     """End the record of a run; one that has ended stays as it is."""
-    cluster, name = task.cluster, task.params["run"]
-    spec, status = record["spec"], record.get("status") or {}
+    name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
     failures = run_problems(record)
     ended_before = status.get("state", RUNNING) != RUNNING
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     if not ended_before:
-        _note_as_they_are_now(cluster, _unseen(status, seconds), task.params["interactive_managers"])
+        _note_as_they_are_now(cluster, _unseen(status, seconds), interactive_managers)
         after = None if failures else partial(_installation_after, run_name=name, spec=spec)
         end_record(cluster, name, state, failures, seconds, after)
     rows = durations_of(status)

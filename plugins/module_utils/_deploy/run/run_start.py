@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
     record_observations,
 )
@@ -48,18 +49,22 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import cal
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 
 
-def start_run(task: Task, kinds: RecordKinds) -> Result:
+def start_run(
+    task: Task, kinds: RecordKinds, plan: Mapping[str, Any], *, deadline: float, may_wait: bool
+) -> Result:
     """Get the lease, and record the run, if all is as the plan saw it.
 
     Args:
-        task: with the plan among its options.
+        task: that starts the run.
         kinds: of the records that the cluster is to have.
+        plan: as the task ``plan`` answered with it.
+        deadline: seconds after which the run stops; 0 means never.
+        may_wait: whether the user wants to wait for others, so that a plan that is outdated is no error.
 
     Raises:
         LifecycleError: the plan has blockers, the cluster is held, or is another one, or somebody else is at
             work on it or was since the plan was made.
     """
-    plan: Mapping[str, Any] = task.params["plan"]
     if plan.get("blockers"):
         raise LifecycleError(
             "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
@@ -68,14 +73,14 @@ def start_run(task: Task, kinds: RecordKinds) -> Result:
     seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise LifecycleError(held)
-    if not seen.before.lease.holder and not _is_as_planned(task, seen):
+    if not seen.before.lease.holder and not _is_as_planned(task.cluster, plan, seen):
         if not seen.installation.uid:
             raise LifecycleError(
                 "nothing is recorded on this cluster, so this is not the one that the plan was made for, or"
                 " its records were deleted since: look which cluster the kubeconfig leads to, then run the"
                 " playbook again"
             )
-        return _outdated(task)
+        return _outdated(task, may_wait=may_wait)
     name = new_run_name()
     won = working.acquire_lease(
         task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before
@@ -84,9 +89,12 @@ def start_run(task: Task, kinds: RecordKinds) -> Result:
         if not won.is_first:
             # What the plan saw may have been in the middle of a change.
             working.release_acquired_lease(task, won)
-            return _outdated(task, waited=True)
+            return _outdated(task, may_wait=True)
         with working.hold_lease(task, won) as working_task:
-            _record_begin(working_task, kinds, name, seen, working.lease_record(won))
+            install_definitions(working_task.cluster, seen.installation, kinds)
+            spec = _run_spec(plan, seen.installation, deadline) | {"lease": working.lease_record(won)}
+            begun = _installation_while_running(plan, seen.installation, kinds)
+            _record_begin(working_task, plan, name, spec, seen.installation, begun)
     except BaseException:
         working.release_acquired_lease(task, won)
         raise
@@ -95,10 +103,8 @@ def start_run(task: Task, kinds: RecordKinds) -> Result:
     return {"changed": True, "run": name, "outdated": False, "advisory": told}
 
 
-def _record_begin(task: Task, kinds: RecordKinds, name: str, seen: _Seen, lease: Mapping[str, Any]) -> None:
-    plan: Mapping[str, Any] = task.params["plan"]
-    before = seen.installation
-    install_definitions(task.cluster, before, kinds)
+def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) -> dict[str, Any]:
+    """What the run's record says from its beginning on."""
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = run_spec(
         DEPLOY,
@@ -107,15 +113,14 @@ def _record_begin(task: Task, kinds: RecordKinds, name: str, seen: _Seen, lease:
         profile=plan["profile"],
         components=taking_part,
         all_components=[c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
-        deadline=task.params["deadline"],
+        deadline=deadline,
     )
     spec |= {
         "digest": plan["digest"],
-        "selection": {c["name"]: c["selection"] for c in plan["components"] if c["name"] in taking_part},
+        "selection": dict(plan["selection"]),
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
         "migrations": predicted_verdicts(plan["migrations"]),
-        "lease": lease,
     }
     if "code" in plan:
         spec["code"] = dict(plan["code"])
@@ -123,9 +128,25 @@ def _record_begin(task: Task, kinds: RecordKinds, name: str, seen: _Seen, lease:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
         kept = before.digest if before.digest == plan["digest"] else ""
         spec |= {"alone": plan["alone"], "kept": kept}
+    return spec
+
+
+def _installation_while_running(
+    plan: Mapping[str, Any], before: Installation, kinds: RecordKinds
+) -> Installation:
+    """What the cluster has until the run succeeds; components alone leave its target as it was."""
     begun = replace(before, definitions=kinds.hash)
-    if not plan["alone"]:
-        begun = replace(begun, target=plan["version"], profile=plan["profile"])
+    return begun if plan["alone"] else replace(begun, target=plan["version"], profile=plan["profile"])
+
+
+def _record_begin(
+    task: Task,
+    plan: Mapping[str, Any],
+    name: str,
+    spec: Mapping[str, Any],
+    before: Installation,
+    begun: Installation,
+) -> None:
     begin_record(task.cluster, name, spec, before, begun)
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
@@ -165,23 +186,22 @@ def _look(task: Task) -> _Seen:
     return _Seen(installation, records_version(installation, parts), before)
 
 
-def _is_as_planned(task: Task, seen: _Seen) -> bool:
+def _is_as_planned(cluster: Cluster, plan: Mapping[str, Any], seen: _Seen) -> bool:
     """Whether the cluster remembers what it did when it was planned."""
-    plan: Mapping[str, Any] = task.params["plan"]
     if seen.versions and seen.versions == plan.get("versions"):
         return True
-    inventories = read_inventories(task.cluster)
+    inventories = read_inventories(cluster)
     basis: str = plan["basis"]
-    return basis_in(task.cluster, seen.installation, inventories.values()) == basis
+    return basis_in(cluster, seen.installation, inventories.values()) == basis
 
 
-def _outdated(task: Task, *, waited: bool = False) -> Result:
+def _outdated(task: Task, *, may_wait: bool) -> Result:
     """What to answer where another deployment has begun since the plan was made: to plan anew, or an error.
 
     Raises:
         LifecycleError: somebody else was quicker, and the user does not want to wait for anybody.
     """
-    if not waited and not task.params["lease_wait"]:
+    if not may_wait:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
             " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"

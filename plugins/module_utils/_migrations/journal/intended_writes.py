@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import merge_intent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     PatchRefused,
     apply_json_patch,
     apply_merge_patch,
     merge_patch_between,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, built_in_kinds
 
 
 def with_name(obj: Object) -> Object:
@@ -61,11 +64,6 @@ def resource_version_of(obj: Object | None) -> str:
 
 def expected_after_apply(before: Object, intent: Mapping[str, Any]) -> Object:
     """What an apply is meant to make of an object, near enough for one whose answer never came."""
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import (
-        merge_intent,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, built_in_kinds
 
     kind: Kind | None = built_in_kinds().get((before["apiVersion"], before["kind"]))
     return merge_intent(before, dict(intent), shapes_of(kind) if kind else lambda _names: None)

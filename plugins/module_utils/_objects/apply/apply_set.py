@@ -26,6 +26,7 @@ from ..inventory.inventory_entry import ForeignFields
 from ..ownership.findings import DriftOutcome, Finding, finding_keys
 from ..ownership.policy import Policy
 from .apply_object import NO_KNOWN_OBJECTS, AppliedObject, KnownObjects, apply_object
+from .crd_versions import widen_versions
 from .order import CRD_RANK, by_rank, rank_of
 
 CRD = "CustomResourceDefinition"
@@ -174,6 +175,4 @@ def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:
-    from .crd_versions import widen_versions
-
     return widen_versions(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))

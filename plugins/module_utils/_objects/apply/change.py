@@ -10,6 +10,8 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
 
+from .diff import changed_fields
+
 
 @dataclass(frozen=True)
 class ObjectChange:
@@ -47,7 +49,6 @@ class ObjectChange:
         """Paths of the fields that would change; empty for what is created or deleted."""
         if not self.before or not self.after:
             return []
-        from .diff import changed_fields
 
         return changed_fields(self.before, self.after, status=self.status)
 

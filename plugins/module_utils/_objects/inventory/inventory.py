@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 
+from ..ownership.conflicts import is_held_by_people
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
 from .inventory_entry import (
     InventoryEntry,
@@ -155,8 +156,6 @@ def refreshed_inventory(
         live: the objects' metadata.
         interactive: patterns of the names of field managers behind which a person sits.
     """
-
-    from ..ownership.conflicts import is_held_by_people
 
     def look(entry: InventoryEntry) -> InventoryEntry:
         found = live.get(entry.ref)

@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 
+from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 
 ForeignFields = tuple[tuple[str, ...], tuple[str, ...]]
@@ -145,8 +146,6 @@ def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> In
     Of what could only be written plainly the server may have dropped fields that it did not know: its intent
     is not noted, so that every upgrade looks at it again.
     """
-    from ..ownership.adoption import is_plain_write_of_ours
-
     ceded, added = held
     now = entry_of(obj)
     is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
+from ..ownership.autoscaling import AUTOSCALERS, targets_of
 from .inventory import Inventory, kinds_of
 
 if TYPE_CHECKING:
@@ -108,7 +109,5 @@ def read_live(
 
 def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
     """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
-    from ..ownership.autoscaling import AUTOSCALERS, targets_of
-
     found = map_in_threads(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
     return targets_of(obj for items in found for obj in items)

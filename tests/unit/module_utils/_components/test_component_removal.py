@@ -27,7 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     RemovalDecision,
     obsolete_entries,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import definition_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
     write_inventory,
@@ -112,7 +111,7 @@ def scene(owners: Mapping[str, Mapping[int, bool]], fates: Mapping[int, str] | N
         owners: which of the objects each owner names, and whether as dropped.
         fates: of the objects by number; they go where it says nothing.
     """
-    cluster = MemoryCluster(definition_of(RECORD))
+    cluster = MemoryCluster(INVENTORY_DEFINITION)
     told = {ref_of(obj): (fates or {}).get(number, GOES) for number, obj in enumerate(OBJECTS)}
     known = [entry_of(cluster.apply(_held(obj) if told[ref_of(obj)] == HELD else obj)) for obj in OBJECTS]
     for obj in OBJECTS:

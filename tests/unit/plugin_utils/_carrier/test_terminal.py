@@ -13,13 +13,14 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal i
     sanitize_result,
     sanitize_text,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 RED = "\x1b[31mall is lost\x1b[0m"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_control_character_is_left(text: str) -> None:
     for character in sanitize_text(text):
@@ -27,6 +28,7 @@ def test_no_control_character_is_left(text: str) -> None:
         assert unicodedata.bidirectional(character) not in TURNS
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_line_is_one_line(text: str) -> None:
     assert len(sanitize_line(text).splitlines()) <= 1

@@ -42,7 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_hold,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -196,7 +196,7 @@ def test_where_the_cluster_is_held_nothing_is_written(
 
 def test_a_hold_that_came_while_one_waited_counts() -> None:
     cluster = MemoryCluster()
-    install_definitions(cluster, Installation(), record_kinds())
+    install_definitions(cluster, Installation(), RECORD_KINDS)
     Acquisition(
         cluster, LeaseRequest(Holder("other"), 1, 0, ""), lambda *_told: None, lambda: False
     ).acquire()

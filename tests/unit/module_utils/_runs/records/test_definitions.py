@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     object_schema,
     record_definition,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -33,16 +33,16 @@ ERRAND = record_definition("Errand", "errands", "kyer", {"spec": object_schema(o
 
 
 def with_errands() -> RecordKinds:
-    kinds = record_kinds()
+    kinds = RECORD_KINDS
     return replace(kinds, viewable=(*kinds.viewable, ERRAND))
 
 
 def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
     cluster = MemoryCluster()
-    install_definitions(cluster, Installation(), record_kinds())
-    before = Installation(definitions=record_kinds().hash)
+    install_definitions(cluster, Installation(), RECORD_KINDS)
+    before = Installation(definitions=RECORD_KINDS.hash)
     asked = len(cluster.requests)
-    install_definitions(cluster, before, record_kinds())
+    install_definitions(cluster, before, RECORD_KINDS)
     assert not [one for one in cluster.requests[asked:] if one.writes]
     assert cluster.resource(API_VERSION, "Errand") is None
     install_definitions(cluster, before, with_errands())
@@ -54,7 +54,7 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
 
 def test_a_kind_that_comes_later_takes_rights_of_its_own() -> None:
     definition = Right("patch", "apiextensions.k8s.io", "customresourcedefinitions", "", f"errands.{GROUP}")
-    more = records_rights(with_errands()) - records_rights(record_kinds())
+    more = records_rights(with_errands()) - records_rights(RECORD_KINDS)
     assert {right.verb for right in more if right.resource == "errands"} == {
         "get",
         "list",
@@ -64,5 +64,5 @@ def test_a_kind_that_comes_later_takes_rights_of_its_own() -> None:
         "delete",
     }
     assert definition in more
-    gone = records_deletion_rights(with_errands()) - records_deletion_rights(record_kinds())
+    gone = records_deletion_rights(with_errands()) - records_deletion_rights(RECORD_KINDS)
     assert gone == {definition._replace(verb="get"), definition._replace(verb="delete")}

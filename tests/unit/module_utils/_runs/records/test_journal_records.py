@@ -27,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import record_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -47,7 +47,7 @@ def entry(before: str = "old", ref: Ref = REF) -> JournalEntry:
 
 @pytest.fixture(name="cluster")
 def _cluster() -> MemoryCluster:
-    cluster = MemoryCluster(*record_kinds().definitions)
+    cluster = MemoryCluster(*RECORD_KINDS.definitions)
     create_run(cluster, "run", {"startedAt": "2026-11-22T12:00:00Z"})
     return cluster
 
