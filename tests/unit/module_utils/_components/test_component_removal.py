@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     obsolete_entries,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    INVENTORY_DEFINITION,
     read_inventories,
     write_inventory,
 )
