@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import CONNECTION_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from .._cluster.http.connection import CONNECTION_SPEC
+from .._release.model import ReleaseRequest
 
 ArgumentSpec = dict[str, dict[str, Any]]
 

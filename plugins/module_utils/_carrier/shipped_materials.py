@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_archive
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import read_bundle_file
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-
+from .._cluster.cluster import Object
+from .._errors import LifecycleError
+from .._migrations.loader import load_archive
+from .._migrations.migration_set import MigrationSet
+from .._release.bundle import read_bundle_file
+from .._release.model import Release
 from .task import AvailableRelease, Materials
 
 RELEASE_BUNDLE = "release.bundle"

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from .._cluster.cluster import Cluster, Object
+from .._migrations.migration_set import MigrationSet
+from .._progress import Progress
+from .._release.model import Release
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
+    from .._cluster.fence import LeaseHolding
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-
+from .._cluster.cluster import Cluster
+from .._cluster.http.connection import connect
+from .._errors import LifecycleError
+from .._progress import Progress
 from .task import Materials, Result, Task, TaskDefinition
 
 OnWarning = Callable[[str, str], None]

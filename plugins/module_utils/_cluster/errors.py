@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._errors import LifecycleError
 
 
 class ClusterError(LifecycleError):

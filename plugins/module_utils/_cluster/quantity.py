@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._errors import LifecycleError
 
 # The grammar of k8s.io/apimachinery/pkg/api/resource.Quantity.
 _QUANTITY = re.compile(

@@ -9,49 +9,17 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    KnownObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    CRD,
-    WaitCallbacks,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
-    SECONDS_TO_LEARN,
-    Interrupted,
-    narrow_definition,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    wait_until_established,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    entries_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    current_entry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    NARROW,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-    write_inventory,
-)
-
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.errors import ClusterError
+from .._errors import LifecycleError
+from .._objects.apply.apply_object import KnownObjects
+from .._objects.apply.apply_set import CRD, WaitCallbacks
+from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, Interrupted, narrow_definition
+from .._objects.health.wait import wait_until_established
+from .._objects.inventory.inventory import Inventory, entries_of
+from .._objects.inventory.inventory_entry import current_entry
+from .._runs.outcomes import CANCELLED, FAILED, NARROW, SUCCEEDED, ComponentOutcome
+from .._runs.records.inventories import read_inventories, write_inventory
 from .component_run import ComponentContext
 from .desired_component import DesiredComponent
 

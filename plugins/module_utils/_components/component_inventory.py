@@ -8,19 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    ForeignFields,
-    InventoryEntry,
-    current_entry,
-    intent_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from .._cluster.cluster import Object, Ref, ref_of
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry, intent_of
+from .._release.model import ComponentEntry
 
 
 @dataclass(frozen=True)

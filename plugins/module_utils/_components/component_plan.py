@@ -8,17 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-
+from .._cluster.cluster import Ref
+from .._objects.apply.change import ObjectChange
 from .selection import ALL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-        InventoryEntry,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
-
+    from .._objects.inventory.inventory_entry import InventoryEntry
+    from .._objects.ownership.findings import Finding
     from .component_inventory import DeployedAs
 
 

@@ -8,40 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
-    missing_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    RBAC,
-    Resources,
-    Right,
-    list_right,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import (
-    apply_rights,
-    delete_rights,
-    granting_rights,
-    narrowing_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import AUTOSCALERS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
-    by_manager,
-    coexistence_problem,
-    is_active,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    journal_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._objects.access.review import missing_rights
+from .._objects.access.rights import RBAC, Resources, Right, list_right
+from .._objects.apply.apply_rights import apply_rights, delete_rights, granting_rights, narrowing_rights
+from .._objects.apply.change import ObjectChange
+from .._objects.inventory.inventory import Inventory
+from .._objects.ownership.autoscaling import AUTOSCALERS
+from .._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
+from .._runs.records.record_rights import journal_rights
+from .._threads import map_in_threads
 from .component_plan import Blocker, ComponentPlan
 from .desired_component import DesiredComponent
 

@@ -8,38 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import silent_webhook
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    ApplyResult,
-    Refusal,
-    WaitCallbacks,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    entries_of,
-    remembered_by,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    ForeignFields,
-    InventoryEntry,
-    current_entry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
-    new_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import unexplained
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.dry_run.dry_run_cluster import DryRunCluster
+from .._cluster.errors import silent_webhook
+from .._objects.apply.apply_object import KnownObjects
+from .._objects.apply.apply_set import ApplyResult, Refusal, WaitCallbacks, apply_objects
+from .._objects.apply.change import ObjectChange
+from .._objects.apply.refusals import is_immutable
+from .._objects.inventory.inventory import Inventory, entries_of, remembered_by
+from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.autoscaling import Target
+from .._objects.ownership.findings import unexplained
+from .._objects.ownership.policy import Policy
+from ..migration import Phase
 from .component_inventory import listed_as, with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .desired_component import DesiredComponent

@@ -13,24 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    ROUNDS,
-    RemovalInRounds,
-    Terms,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import removal_reporter
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    delete_inventory,
-    rewrite_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from .._cluster.cluster import Cluster, Ref
+from .._errors import LifecycleError
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.prune.removal import ROUNDS, RemovalInRounds, Terms
+from .._progress import Progress
+from .._runs.outcomes import removal_reporter
+from .._runs.records.inventories import delete_inventory, rewrite_inventory
+from .._threads import map_in_threads
 
 
 class ComponentRemoval(RemovalInRounds):

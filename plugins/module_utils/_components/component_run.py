@@ -11,76 +11,30 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Pages,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    Kind,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
-    AppliedObject,
-    KnownObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    CRD,
-    ApplyResult,
-    WaitCallbacks,
-    apply_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import late_refusals
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.diagnosis import diagnose
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import (
-    CURRENT,
-    Health,
-    is_always_current,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import FAILED as BROKEN
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    WaitResult,
-    wait_until_established,
-    wait_until_gone,
-    wait_until_healthy,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.finished_job_entries import (
-    with_finished,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    refreshed_inventory,
-    remembered_by,
-    with_recreated,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import read_live
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.namespace_creators import (
-    with_namespace_creators,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
-    new_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import write_inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
+from .._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
+from .._cluster.errors import ClusterError
+from .._cluster.kinds import NAMESPACE_KIND, Kind, is_of_kind
+from .._errors import MOST_REASONS, LifecycleError
+from .._objects.apply.apply_object import AppliedObject, KnownObjects
+from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
+from .._objects.apply.last_check import late_refusals
+from .._objects.health.diagnosis import diagnose
+from .._objects.health.status import CURRENT, Health, is_always_current
+from .._objects.health.status import FAILED as BROKEN
+from .._objects.health.wait import WaitResult, wait_until_established, wait_until_gone, wait_until_healthy
+from .._objects.health.watcher import Watcher
+from .._objects.inventory.finished_job_entries import with_finished
+from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
+from .._objects.inventory.inventory_entry import entry_of
+from .._objects.inventory.live_objects import read_live
+from .._objects.inventory.namespace_creators import with_namespace_creators
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.autoscaling import Target
+from .._objects.ownership.policy import Policy
+from .._progress import Progress
+from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
+from .._runs.records.inventories import write_inventory
+from ..migration import Phase
 from .component_inventory import completed_inventory, intended_inventory, listed_as
 from .desired_component import DesiredComponent
 from .selection import ALL, MOVED, selected_objects

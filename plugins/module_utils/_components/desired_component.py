@@ -10,24 +10,10 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    is_crd,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    Target,
-    is_autoscaler,
-    is_scaled,
-    target_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    ComponentEntry,
-    Content,
-)
+from .._cluster.cluster import Object, Ref, group_of
+from .._cluster.kinds import is_crd
+from .._objects.ownership.autoscaling import Target, is_autoscaler, is_scaled, target_of
+from .._release.model import ComponentEntry, Content
 
 Scope = Callable[[str, str], "bool | None"]
 """Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""

@@ -13,15 +13,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    entry_from_record,
-    entry_to_record,
-    rewrite_inventory,
-)
-
+from .._cluster.cluster import Cluster
+from .._cluster.errors import Conflict
+from .._objects.inventory.inventory import Inventory
+from .._runs.records.inventories import entry_from_record, entry_to_record, rewrite_inventory
 from .component_inventory import DeployedAs, with_list_entry
 from .component_plan import ComponentPlan
 

@@ -11,20 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
-    objects_to_apply,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    refs_to_check,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._objects.apply.unchanged_secrets import objects_to_apply
+from .._objects.inventory.inventory import Inventory, refs_to_check
+from .._objects.ownership.policy import Policy
 
 NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
 """What is done to components whose manifests need not be those that were deployed."""

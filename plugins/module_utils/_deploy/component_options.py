@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationOptions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from .._components.migrations.migration_runner import MigrationOptions
+from .._objects.ownership.policy import Policy
+from .._progress import GRACE
 
 
 @dataclass(frozen=True)

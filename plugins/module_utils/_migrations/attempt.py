@@ -14,12 +14,11 @@ from math import inf
 from pathlib import PurePath
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import Meter, MeteredCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration, Verdict
-
+from .._cluster.cluster import Cluster, manager_of
+from .._cluster.meter import Meter, MeteredCluster
+from .._cluster.redaction import Redactor
+from .._errors import LifecycleError
+from ..migration import Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .journal.journaling_cluster import JournalingCluster, Writer
 from .loader import true_path

@@ -9,8 +9,7 @@ import queue
 import time
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from ..migration import Migration
 from .attempt import CHECK, RUN, TICK, UNDO, Attempt
 from .results import (
     CANCELLED,

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    Page,
-    WriteTerms,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._cluster.cluster import Cluster, Event, Page, WriteTerms
+from .._cluster.redaction import Redactor
+from .._cluster.wrapper import Call, ClusterWrapper, T
+from .._errors import LifecycleError
 
 LAST_SECONDS = 1.0
 """How long a write may take that begins at a step's very end: in less time there is hardly an answer."""

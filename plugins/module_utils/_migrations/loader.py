@@ -23,9 +23,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from .._errors import LifecycleError
+from ..migration import Migration
 from .migration_folders import (
     FOUND_PACKAGE,
     MANIFEST,

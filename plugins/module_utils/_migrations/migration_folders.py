@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipInfo
 from zlib import crc32
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._errors import LifecycleError
 
 if TYPE_CHECKING:
     from zipfile import ZipFile

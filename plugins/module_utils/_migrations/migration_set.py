@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ..migration import Migration
 
 
 @dataclass(frozen=True)

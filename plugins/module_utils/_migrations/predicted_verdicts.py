@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
-
+from ..migration import Migration, Phase
 from .results import NOT_NEEDED
 
 LONGEST_EVIDENCE = 1000

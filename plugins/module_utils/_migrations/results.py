@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE, Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
+from .._cluster.cluster import Cluster
+from .._progress import GRACE, Progress
+from ..migration import Component
 
 if TYPE_CHECKING:
     from .journal.journal_entry import Journal

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
+from ..migration import Migration
 
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase
+from ..migration import Migration, Phase
 
 ON_FAILURE = ("fail", "warn")
 _ID_PART = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")

@@ -12,8 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from .._errors import LifecycleError
 from .model import ComponentEntry, Content, Release
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, is_crd
+from .._cluster.cluster import Object
+from .._cluster.kinds import CRD_KIND, is_crd
 
 
 def crd_problem(obj: Object) -> str:

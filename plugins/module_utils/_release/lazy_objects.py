@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from .._cluster.cluster import Object
 
 
 class LazyObjects(Sequence[Object]):

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-
+from .._cluster.cluster import Object
 from .crd_kinds import crd_problem
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from .._errors import LifecycleError
 
 
 @dataclass(frozen=True)

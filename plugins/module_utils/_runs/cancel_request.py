@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from .._carrier.task import Result, Task
+from .._cluster.cluster import Cluster, Object
+from .._cluster.errors import Conflict
+from .._cluster.timestamp import timestamp
+from .._errors import LifecycleError
 from .lease.lease_session import release_lease
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation

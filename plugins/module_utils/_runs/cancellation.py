@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from .._carrier.task import Task
+from .._cluster.timestamp import timestamp
+from .._errors import LifecycleError
 from .recorder import seconds_since_start
 from .records.runs import RUNNING, read_run, update_run_status
 

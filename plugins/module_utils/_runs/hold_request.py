@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-
+from .._carrier.task import Result, Task
 from .records.definitions import RecordKinds, install_definitions
 from .records.hold import new_hold
 from .records.installation import read_installation, write_hold

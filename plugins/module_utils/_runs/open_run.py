@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-
+from .._cluster.cluster import Object
 from .records.hold import parse_time
 from .records.record_schema import DELETE
 

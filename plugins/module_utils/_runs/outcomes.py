@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import RUNNING
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import OnChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import FOREGROUND, Removal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
+from .._cluster.cluster import Ref
+from .._errors import MOST_REASONS
+from .._migrations.results import RUNNING
+from .._objects.health.status import Health
+from .._objects.health.wait import OnChange
+from .._objects.prune.removal import FOREGROUND, Removal
+from .._progress import Progress
+from ..migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
+    from .._objects.ownership.findings import Finding
 
 
 SUCCEEDED = "succeeded"

@@ -11,11 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from .._carrier.task import Task
+from .._cluster.cluster import Cluster
+from .._cluster.timestamp import timestamp
+from .._errors import LifecycleError
 from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION

@@ -9,10 +9,9 @@ import threading
 import time
 from types import TracebackType
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import ENDS as MIGRATION_ENDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import LOG_STATES
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-
+from .._migrations.results import ENDS as MIGRATION_ENDS
+from .._migrations.results import LOG_STATES
+from .._progress import Progress
 from .outcomes import ENDS
 
 SILENCE_SECONDS = 30.0

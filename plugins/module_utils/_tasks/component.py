@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.component_options import ComponentOptions
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.delete.deletion import delete_components
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.deployment import deploy_components
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.prune_run import prune_components
-
+from .._carrier.task import Result, Task, TaskDefinition
+from .._deploy.component_options import ComponentOptions
+from .._deploy.delete.deletion import delete_components
+from .._deploy.run.deployment import deploy_components
+from .._deploy.run.prune_run import prune_components
 from .option_values import migration_options, policy_of
 from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC

@@ -7,25 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import assess_health
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    kinds_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-    is_as_recorded,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Cluster, Object
+from .._components.component_inventory import deployed_as
+from .._objects.health.status import assess_health
+from .._objects.inventory.inventory import Inventory, kinds_of
+from .._objects.inventory.inventory_entry import InventoryEntry, is_as_recorded
+from .._runs.records.installation import read_installation
+from .._runs.records.inventories import read_inventories
+from .._threads import map_in_threads
 
 
 def component_info(task: Task) -> Result:

@@ -10,54 +10,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    select_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_run import (
-    UndoRequest,
-    undo_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    named_or_deployed_migrations,
-    release_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
-    require_planned_code,
-    require_planned_release,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    SKIPPED,
-    MigrationOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import CancellationCheck
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    FAILED,
-    SUCCEEDED,
-    duration_of,
-    global_phase,
-    run_problems,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration, Phase
-
+from .._carrier.options import RELEASE_SPEC
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Cluster
+from .._cluster.dry_run.dry_run_cluster import DryRunCluster
+from .._cluster.timestamp import timestamp
+from .._components.migrations.migration_runner import select_migrations
+from .._components.migrations.undo_run import UndoRequest, undo_migrations
+from .._deploy.desired.release_migrations import named_or_deployed_migrations, release_migrations
+from .._deploy.plan.binding import require_planned_code, require_planned_release
+from .._errors import LifecycleError
+from .._migrations.results import SKIPPED, MigrationOutcome
+from .._objects.apply.diff import diff_of
+from .._runs.cancellation import CancellationCheck
+from .._runs.lease.lease_session import run_under_lease
+from .._runs.lease.own_lease import run_with_own_lease
+from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, run_problems
+from .._runs.recorder import end_if_cancelled
+from .._runs.records.journal_records import journal_of
+from .._runs.records.runs import new_run_name, read_run, update_run_status
+from .._runs.reminder import Reminder
+from ..migration import GLOBAL, Migration, Phase
 from .option_values import migration_options
 from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC

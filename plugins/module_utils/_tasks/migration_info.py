@@ -8,28 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    select_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_migrations import (
-    named_or_deployed_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    NOT_NEEDED,
-    CheckResult,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
-    has_written,
-    newest_undoing,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
-
+from .._carrier.options import RELEASE_SPEC
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Object
+from .._cluster.shared_reads import SharedReads
+from .._components.migrations.migration_runner import select_migrations
+from .._deploy.desired.release_migrations import named_or_deployed_migrations
+from .._migrations.results import NOT_NEEDED, CheckResult
+from .._migrations.retirement import overdue_migrations
+from .._runs.records.runs import read_runs
+from .._runs.records.undone_migrations import has_written, newest_undoing
+from ..migration import GLOBAL, Migration
 from .option_values import migration_options
 from .shared_options import MIGRATING_SPEC
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationOptions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from .._components.migrations.migration_runner import MigrationOptions
+from .._objects.ownership.policy import Policy
+from .._progress import GRACE
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:

@@ -8,23 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
-    MIGRATION_SPEC,
-    RELEASE_SPEC,
-    ArgumentSpec,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import plan_inputs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.planner import create_plan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import PlanRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import (
-    blocked_message,
-    summary_of,
-)
-
+from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
+from .._carrier.task import Result, Task, TaskDefinition
+from .._components.migrations.migration_runner import MigrationRunner
+from .._deploy.plan.binding import plan_inputs
+from .._deploy.plan.planner import create_plan
+from .._deploy.plan.release_plan import PlanRequest
+from .._deploy.plan.summary import blocked_message, summary_of
 from .option_values import migration_options, policy_of
 from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW

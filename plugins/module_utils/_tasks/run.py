@@ -7,25 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.plan_observations import (
-    record_plan_observations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end import end_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start import start_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import (
-    CancelRequest,
-    cancel_run,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hold_request import (
-    hold_cluster,
-    release_cluster,
-)
-
+from .._carrier.task import Result, Task, TaskDefinition
+from .._deploy.run.plan_observations import record_plan_observations
+from .._deploy.run.run_end import end_run
+from .._deploy.run.run_start import start_run
+from .._runs.cancel_request import CancelRequest, cancel_run
+from .._runs.hold_request import hold_cluster, release_cluster
 from .record_kinds import RECORD_KINDS
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
+    from .._runs.records.definitions import RecordKinds
 
 from .shared_options import LEASE_SPEC, POLICY_SPEC
 

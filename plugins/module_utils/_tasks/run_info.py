@@ -9,15 +9,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import last_written, open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import durations_of, failures_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run, read_runs
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Object
+from .._runs.open_run import last_written, open_run_note
+from .._runs.outcomes import durations_of, failures_of
+from .._runs.records.installation import read_installation
+from .._runs.records.record_schema import DEPLOY
+from .._runs.records.runs import read_run, read_runs
 
 
 def run_info(task: Task) -> Result:

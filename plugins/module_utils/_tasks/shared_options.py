@@ -5,19 +5,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
-    MIGRATION_SPEC,
-    RELEASE_SPEC,
-    ArgumentSpec,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
-    LEASE_SECONDS,
-    SERVICE_ACCOUNT,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
-    INTERACTIVE_MANAGERS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
+from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
+from .._carrier.task import LEASE_SECONDS, SERVICE_ACCOUNT
+from .._objects.ownership.policy import INTERACTIVE_MANAGERS
+from .._progress import GRACE
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},

@@ -14,7 +14,8 @@ from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version import number_problem
+
+from .._release.version import number_problem
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 
+from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .interpreter import NEEDED_BY_ALL, has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials

@@ -21,18 +21,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migrati
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import (
-    discover_migrations,
-    folders_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.catalog import read_catalog
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import (
-    is_read_except,
-    load_component,
-    load_crds,
-    load_release,
-)
+
+from .._migrations.discovery import discover_migrations, folders_of
+from .._release.catalog import read_catalog
+from .._release.fingerprint import fingerprint
+from .._release.loader import is_read_except, load_component, load_crds, load_release
 
 
 class Bundles(Protocol):

@@ -17,10 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     overdue_error,
     overdue_migrations,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import folders_of
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
-    supported_release,
-)
+
+from .._migrations.discovery import folders_of
+from .._migrations.supported_release import supported_release
 
 
 def problems_of_collection(name: str) -> list[str]:

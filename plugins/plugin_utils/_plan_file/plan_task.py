@@ -18,9 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     input_differences,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, deployment_options
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import SearchPath, resolve_paths
 
+from .._carrier.arguments import Arguments, validate
+from .._carrier.paths import SearchPath, resolve_paths
 from .plan_file import (
     RUN_OPTIONS,
     BadPlan,

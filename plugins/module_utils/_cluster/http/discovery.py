@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._threads import map_in_threads
 from ..cluster import Resource
 from ..errors import ApiError
 

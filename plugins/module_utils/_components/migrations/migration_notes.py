@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
-    last_undo_note,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from ..._cluster.cluster import Object
+from ..._runs.records.undone_migrations import last_undo_note
+from ...migration import Migration
 from ..component_plan import MigrationPlan
 
 

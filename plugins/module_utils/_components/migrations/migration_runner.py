@@ -10,34 +10,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
-    with_unplanned,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    CheckResult,
-    EngineSettings,
-    MigrationOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
-    Component,
-    Migration,
-    Phase,
-)
-
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster
+from ..._errors import LifecycleError
+from ..._migrations import engine
+from ..._migrations.migration_set import MigrationSet
+from ..._migrations.predicted_verdicts import with_unplanned
+from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
+from ..._progress import GRACE
+from ..._runs.records.runs import update_run_status
+from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseHolding
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-        Journal,
-    )
+    from ..._cluster.fence import LeaseHolding
+    from ..._migrations.journal.journal_entry import Journal
 
 
 @dataclass

@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED, MOST_REQUESTS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue_migrations,
-    overdue_warning,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Migration
-
+from ..._migrations.results import BLOCKED, MOST_REQUESTS
+from ..._migrations.retirement import overdue_migrations, overdue_warning
+from ...migration import GLOBAL, Migration
 from ..component_plan import MigrationPlan
 
 

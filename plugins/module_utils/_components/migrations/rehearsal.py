@@ -7,18 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import CheckResult
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
-    RehearsedChanges,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
+from ..._cluster.cluster import Cluster
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.shared_reads import SharedReads
+from ..._migrations.results import CheckResult
+from ..._objects.apply.rehearsed_changes import RehearsedChanges
+from ..._runs.records.runs import read_runs
+from ...migration import Phase
 from ..component_plan import Blocker, MigrationPlan
 from .migration_notes import with_irreversible_note, with_undo_notes
 from .migration_runner import MigrationRunner, migration_plan

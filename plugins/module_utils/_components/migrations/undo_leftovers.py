@@ -9,16 +9,12 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster, Ref
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._migrations.journal.undo import undo_writes
+from ..._migrations.journal.undo_report import (
     DELETED,
     FAILED,
     IRREVERSIBLE,
@@ -27,15 +23,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     RESTORED,
     UndoneObject,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import outcomes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    read_journal,
-    with_secrets,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import undo_rights
-
+from ..._objects.access.rights import Right
+from ..._runs import outcomes
+from ..._runs.outcomes import ComponentOutcome
+from ..._runs.records.journal_records import read_journal, with_secrets
+from ..._runs.records.record_rights import undo_rights
 from .undo_retention import retention_rights
 from .undo_run import AskMigrations, UndoRun
 

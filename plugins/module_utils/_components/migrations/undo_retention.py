@@ -7,17 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
+from ..._cluster.cluster import Cluster, Object
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._objects.access.rights import Right
+from ..._objects.inventory.inventory_entry import entry_of
+from ..._objects.prune.contained_objects import ContainedObjects
 
 
 def contents_describer(cluster: Cluster) -> Callable[[Object], str]:

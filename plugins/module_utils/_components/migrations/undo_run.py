@@ -10,66 +10,38 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-    newest_first,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
-    FAILED,
-    UndoneObject,
-    UndoReport,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    DONE,
-    WARNED,
-    MigrationOutcome,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    read_journal,
-    with_secrets,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    records_rights,
-    undo_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import (
-    current_user,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    read_runs,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.undone_migrations import (
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
+from ..._migrations import engine
+from ..._migrations.journal.journal_entry import JournalEntry, newest_first
+from ..._migrations.journal.undo import undo_writes
+from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
+from ..._migrations.results import DONE, WARNED, MigrationOutcome
+from ..._objects.access.review import demand
+from ..._objects.access.rights import Right, write_rights
+from ..._objects.apply.diff import diff_of
+from ..._runs.lease.lease_rights import lease_rights
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.open_run import open_run_note
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.installation import read_installation
+from ..._runs.records.journal_records import read_journal, with_secrets
+from ..._runs.records.record_rights import records_rights, undo_rights
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.record_writer import current_user
+from ..._runs.records.runs import new_run_name, read_run, read_runs
+from ..._runs.records.undone_migrations import (
     UndoneMigration,
     record_undone,
     recorded_undo_of,
     runs_of,
     undo_state,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from ...migration import Migration
 from .migration_runner import MigrationRunner
 from .undo_retention import contents_describer, retention_rights
 

@@ -11,82 +11,41 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
-    MIGRATIONS,
-    PastMigrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import demand
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right, write_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import delete_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import COMPONENT
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    Terms,
-    remove_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    RemovalDecision,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import Grace
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisition import delete_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import (
-    lease_deletion_rights,
-    lease_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    removal_outcome,
-    removal_reporter,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-    read_owned,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import read_journal
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    records_deletion_rights,
-    records_rights,
-    undo_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name, read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.kinds import CRD_KIND
+from ..._components.component_inventory import deployed_as
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
+from ..._errors import LifecycleError
+from ..._objects.access.review import demand
+from ..._objects.access.rights import Right, write_rights
+from ..._objects.apply.apply_rights import delete_rights
+from ..._objects.apply.diff import diff_of
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.inventory import COMPONENT
+from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms, remove_objects
+from ..._objects.prune.removal_decision import RemovalDecision
+from ..._progress import Progress
+from ..._runs.cancellation import Grace
+from ..._runs.durations import render_durations
+from ..._runs.lease.acquisition import delete_lease
+from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome, removal_reporter
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.installation import Installation, read_installation, write_installation
+from ..._runs.records.inventories import read_inventories, read_owned
+from ..._runs.records.journal_records import read_journal
+from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.reminder import Reminder
+from ..._threads import map_in_threads
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
 from .deletion_order import deletion_waves, objects_by_component

@@ -8,16 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, ComponentEntry
-
+from ..._cluster.cluster import Ref
+from ..._components.component_inventory import deployed_as
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.inventory_entry import InventoryEntry
+from ..._release.model import FOUNDATION, ComponentEntry
 from ..desired.waves import needs_problems, waves_of
 
 

@@ -10,31 +10,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import CancellationCheck
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    ComponentOutcome,
-    durations_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
-    begin_record,
-    end_if_cancelled,
-    end_record,
-    run_spec,
-    seconds_since_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DELETE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import update_run_status
+from ..._carrier.task import Task
+from ..._components.component_inventory import deployed_as
+from ..._errors import LifecycleError
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import FOUNDATION
+from ..._runs.cancellation import CancellationCheck
+from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of
+from ..._runs.recorder import begin_record, end_if_cancelled, end_record, run_spec, seconds_since_start
+from ..._runs.records.installation import Installation
+from ..._runs.records.record_schema import DELETE
+from ..._runs.records.runs import update_run_status
 
 
 class DeletionRun:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_leftovers import (
-    MIGRATIONS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import SUCCEEDED, ComponentOutcome
+from ..._components.migrations.undo_leftovers import MIGRATIONS
+from ..._runs.outcomes import SUCCEEDED, ComponentOutcome
 
 
 def deletion_message(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> str:

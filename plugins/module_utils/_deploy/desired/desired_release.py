@@ -10,37 +10,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
+from ..._cluster.cluster import Object, Ref, ref_of
+from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
+from ..._components.component_inventory import deployed_as
+from ..._components.desired_component import (
     DesiredComponent,
     Scope,
     autoscaled_targets,
     complete_manifests,
     with_own_kinds,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    Target,
-    is_autoscaler,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    FOUNDATION,
-    ComponentEntry,
-    Release,
-)
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.autoscaling import Target, is_autoscaler
+from ..._release.lazy_objects import LazyObjects
+from ..._release.manifests import objects_digest
+from ..._release.model import FOUNDATION, ComponentEntry, Release
 
 
 @dataclass(frozen=True)

@@ -9,30 +9,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationOptions,
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
-
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster, Object
+from ..._components.migrations.migration_runner import MigrationOptions, MigrationRunner
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.live_objects import scope_of
+from ..._release.lazy_objects import LazyObjects
+from ..._release.model import FOUNDATION
+from ..._runs.records.installation import Installation, read_installation
+from ..._runs.records.inventories import read_inventories
+from ...migration import Component
 from .desired_release import desired_release
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-        DesiredComponent,
-    )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+    from ..._components.desired_component import DesiredComponent
+    from ..._release.model import Release
 
 
 def with_release(

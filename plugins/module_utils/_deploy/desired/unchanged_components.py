@@ -13,16 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import (
-    is_autoscaler,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
-
+from ..._carrier.task import Materials
+from ..._components.component_inventory import deployed_as
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.autoscaling import is_autoscaler
+from ..._release.model import FOUNDATION, Release
 from .desired_release import foundation_source
 
 

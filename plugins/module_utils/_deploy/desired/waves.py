@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ..._release.model import ComponentEntry
 
 
 @dataclass(frozen=True)

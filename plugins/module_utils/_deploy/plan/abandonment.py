@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-
+from ..._components.component_inventory import deployed_as
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import FOUNDATION
+from ..._runs.records.installation import Installation
 from ..desired.release_versions import is_same
 
 

@@ -13,14 +13,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import MigrationPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import identity_of
-
+from ..._carrier.task import Task
+from ..._cluster.cluster import Cluster
+from ..._components.component_plan import MigrationPlan
+from ..._errors import LifecycleError
+from ..._objects.apply.change import ObjectChange
+from ..._objects.apply.diff import changed_values
+from ..._runs.records.installation import identity_of
 from .release_plan import Plan
 
 Path = tuple[str, ...]

@@ -10,22 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-    intended_inventory,
-    listed_as,
-    with_deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import Blocker
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-
+from ..._carrier.task import Materials
+from ..._cluster.cluster import Cluster
+from ..._components.component_inventory import deployed_as, intended_inventory, listed_as, with_deployed_as
+from ..._components.component_plan import Blocker
+from ..._components.migrations.migration_runner import MigrationRunner
+from ..._migrations.migration_set import MigrationSet
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import Release
 from ..desired.desired_release import DesiredRelease
 from ..desired.release_versions import is_older, is_open, is_same, upgrade_problem
 from ..desired.unchanged_components import read_release

@@ -7,27 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    as_permitted,
-    read_metadata,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    basis_in,
-    read_installation,
-    records_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_owned,
-)
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.live_objects import as_permitted, read_metadata
+from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
+from ..._runs.records.inventories import read_owned
 
 
 @dataclass(frozen=True)

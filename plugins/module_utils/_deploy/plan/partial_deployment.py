@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import ComponentEntry
 from ..desired.release_versions import is_same
 
 

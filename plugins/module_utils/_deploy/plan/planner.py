@@ -7,31 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.shared_reads import SharedReads
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationRunner,
-    migration_plan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
-    migration_warnings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import refs_to_check
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import may_prune
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
-
+from ..._carrier.task import Materials
+from ..._cluster.cluster import Cluster
+from ..._cluster.shared_reads import SharedReads
+from ..._components.component_inventory import deployed_as
+from ..._components.component_plan import ComponentPlan, MigrationPlan
+from ..._components.migrations.migration_runner import MigrationRunner, migration_plan
+from ..._components.migrations.plan_warnings import migration_warnings
+from ..._migrations.migration_set import MigrationSet
+from ..._migrations.retirement import overdue_migrations
+from ..._objects.inventory.inventory import refs_to_check
+from ..._objects.ownership.policy import Policy
+from ..._objects.prune.removal_decision import may_prune
+from ..._threads import call_in_threads
+from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation
 from ..desired.unchanged_components import read_release
 from .hops import plan_hops

@@ -12,39 +12,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_preflight import (
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import ClusterError
+from ..._components.component_plan import Blocker
+from ..._components.component_preflight import (
     IntendedChanges,
     coexistence_blockers,
     granting_rights_of,
     needed_rights,
     unverified_role_notes,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
-    missing_rights,
-    told_with_grants,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    Right,
-    is_escalation,
-    refused_right,
-    write_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_rights import lease_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_rights import (
-    records_rights,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-
+from ..._objects.access.review import missing_rights, told_with_grants
+from ..._objects.access.rights import Right, is_escalation, refused_right, write_rights
+from ..._runs.lease.lease_rights import lease_rights
+from ..._runs.open_run import open_run_note
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.record_rights import records_rights
+from ..._runs.records.record_schema import API_VERSION
 from .observed_state import ObservedState
 
 

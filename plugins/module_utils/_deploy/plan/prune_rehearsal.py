@@ -9,27 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    is_protected,
-    obsolete_entries,
-)
+from ..._cluster.cluster import Cluster, Ref
+from ..._cluster.errors import Forbidden
+from ..._components.component_plan import Blocker, ComponentPlan
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._objects.apply.change import ObjectChange
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.policy import Policy
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms
+from ..._objects.prune.removal_decision import is_protected, obsolete_entries
 
 ORPHANED = "orphaned"
 

@@ -9,20 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import observation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import diff_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
+from ..._components.observations import observation
+from ..._objects.apply.change import ObjectChange
+from ..._objects.apply.diff import diff_of
+from ...migration import GLOBAL
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import RecordKinds
-
+    from ..._objects.ownership.policy import Policy
+    from ..._runs.records.definitions import RecordKinds
     from ..desired.waves import Stage
 
 

@@ -9,74 +9,30 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    Resource,
-    group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Forbidden,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-    ComponentPlan,
-    MigrationPlan,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_preflight import (
-    IntendedChanges,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_rehearsal import (
-    RehearsalContext,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-    DesiredComponent,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.plan_warnings import (
-    migration_warnings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.rehearsal import (
-    MigrationRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue_migrations,
-    overdue_warning,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import KnownObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import WaitCallbacks
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_narrowing import (
-    narrow_definition,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.own_webhooks import OwnWebhooks
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
-    RehearsedChanges,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    entries_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    as_permitted,
-    read_autoscaled,
-    scope_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import GLOBAL, Phase
-
+from ..._cluster.cluster import Cluster, Object, Ref, Resource, group_of
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._cluster.errors import ClusterError, Forbidden
+from ..._cluster.kinds import defined_kinds
+from ..._components.component_inventory import deployed_as
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
+from ..._components.component_preflight import IntendedChanges
+from ..._components.component_rehearsal import RehearsalContext
+from ..._components.desired_component import DesiredComponent
+from ..._components.migrations.migration_runner import MigrationRunner
+from ..._components.migrations.plan_warnings import migration_warnings
+from ..._components.migrations.rehearsal import MigrationRehearsal
+from ..._migrations.migration_set import MigrationSet
+from ..._migrations.retirement import overdue_migrations, overdue_warning
+from ..._objects.apply.apply_object import KnownObjects
+from ..._objects.apply.apply_set import WaitCallbacks
+from ..._objects.apply.crd_narrowing import narrow_definition
+from ..._objects.apply.own_webhooks import OwnWebhooks
+from ..._objects.apply.rehearsed_changes import RehearsedChanges
+from ..._objects.inventory.inventory import Inventory, entries_of
+from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
+from ..._release.model import FOUNDATION, Release
+from ..._runs.records.runs import read_runs
+from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import with_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem

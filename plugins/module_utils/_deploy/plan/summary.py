@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    describe_findings,
-)
-
+from ..._components.component_plan import ComponentPlan
+from ..._objects.apply.change import ObjectChange
+from ..._objects.ownership.findings import describe_findings
 from .release_plan import Plan
 
 

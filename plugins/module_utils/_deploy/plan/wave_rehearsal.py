@@ -8,51 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    KindNotServed,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import defined_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
-    DeployedAs,
-    deployed_as,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
-    Blocker,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_rehearsal import (
+from ..._cluster.cluster import Object, ref_of
+from ..._cluster.errors import ClusterError, KindNotServed
+from ..._cluster.kinds import defined_kinds
+from ..._components.component_inventory import DeployedAs, deployed_as
+from ..._components.component_plan import Blocker
+from ..._components.component_rehearsal import (
     ComponentRehearsal,
     RehearsalContext,
     RehearsalStart,
     RehearsedComponent,
     refusal_blocker,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
-    DesiredComponent,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.rehearsal import (
-    MigrationRehearsal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import Origin
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    ApplyResult,
-    Refusal,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import is_immutable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
-    RehearsedChanges,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._components.desired_component import DesiredComponent
+from ..._components.migrations.rehearsal import MigrationRehearsal
+from ..._components.selection import Origin
+from ..._objects.apply.apply_set import ApplyResult, Refusal
+from ..._objects.apply.change import ObjectChange
+from ..._objects.apply.refusals import is_immutable
+from ..._objects.apply.rehearsed_changes import RehearsedChanges
+from ..._objects.inventory.inventory import Inventory
+from ..._release.model import FOUNDATION
+from ..._threads import map_in_threads
 from ..desired.release_versions import is_older
 from .abandonment import downgrade_problem
 

@@ -10,73 +10,38 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    Kind,
-    defined_kinds,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_crds import (
-    narrow_component,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import (
+from ..._carrier.task import Result, Task
+from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
+from ..._cluster.timestamp import timestamp
+from ..._components.component_crds import narrow_component
+from ..._components.component_run import (
     ComponentContext,
     ComponentWork,
     ContentSource,
     KnownState,
     RunAdditions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.migration_runner import (
-    MigrationRunner,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import MOVED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_autoscaled,
-    scope_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.autoscaling import Target
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
-    describe_findings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    Grace,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    FAILED,
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    duration_of,
-    global_phase,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
-    end_if_cancelled,
-    seconds_since_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
-    write_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import journal_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads, map_in_threads
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-
+from ..._components.migrations.migration_runner import MigrationRunner
+from ..._components.selection import MOVED
+from ..._errors import LifecycleError
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.live_objects import read_autoscaled, scope_of
+from ..._objects.ownership.autoscaling import Target
+from ..._objects.ownership.findings import describe_findings
+from ..._runs.cancellation import CancellationCheck, Grace
+from ..._runs.lease.lease_session import run_under_lease
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome, duration_of, global_phase
+from ..._runs.recorder import end_if_cancelled, seconds_since_start
+from ..._runs.records.installation import read_installation, write_installation
+from ..._runs.records.inventories import read_inventories
+from ..._runs.records.journal_records import journal_of
+from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.runs import new_run_name, read_run, update_run_status
+from ..._runs.reminder import Reminder
+from ..._threads import call_in_threads, map_in_threads
+from ...migration import Phase
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import with_release

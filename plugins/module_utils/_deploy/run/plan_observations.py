@@ -8,20 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
-    record_observations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    RecordKinds,
-    install_definitions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    basis_in,
-    read_installation,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ..._carrier.task import Result
+from ..._cluster.cluster import Cluster
+from ..._components.observations import record_observations
+from ..._runs.records.definitions import RecordKinds, install_definitions
+from ..._runs.records.installation import basis_in, read_installation
+from ..._runs.records.inventories import read_inventories
 
 
 def record_plan_observations(cluster: Cluster, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result:

@@ -11,29 +11,18 @@ from dataclasses import replace
 from itertools import starmap
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
-    ComponentRemoval,
-    remove_components,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import scope_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
-    ContainedObjects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
-    is_protected,
-    obsolete_entries,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import (
-    CancellationCheck,
-    Grace,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import run_under_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.live_objects import scope_of
+from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.removal import Terms
+from ..._objects.prune.removal_decision import is_protected, obsolete_entries
+from ..._runs.cancellation import CancellationCheck, Grace
+from ..._runs.lease.lease_session import run_under_lease
+from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.outcomes import (
     FAILED,
     PRUNE,
     SUCCEEDED,
@@ -42,15 +31,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     removal_outcome,
     run_problems,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_if_cancelled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_owned
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    new_run_name,
-    read_run,
-    update_run_status,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.reminder import Reminder
-
+from ..._runs.recorder import end_if_cancelled
+from ..._runs.records.inventories import read_owned
+from ..._runs.records.runs import new_run_name, read_run, update_run_status
+from ..._runs.reminder import Reminder
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release

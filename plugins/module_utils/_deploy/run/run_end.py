@@ -11,34 +11,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    refreshed_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
-    read_metadata,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_durations
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    SUCCEEDED,
-    durations_of,
-    run_problems,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
-    end_record,
-    seconds_since_start,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-    write_inventory,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUNNING, read_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._objects.inventory.inventory import refreshed_inventory
+from ..._objects.inventory.live_objects import read_metadata
+from ..._runs.durations import render_durations
+from ..._runs.lease import lease_session as working
+from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, durations_of, run_problems
+from ..._runs.recorder import end_record, seconds_since_start
+from ..._runs.records.installation import Installation
+from ..._runs.records.inventories import read_inventories, write_inventory
+from ..._runs.records.runs import RUNNING, read_run
+from ..._threads import map_in_threads
 
 JUST_NOW = 1.0
 """Seconds for which a component that was watched to its end need not be looked at once more."""

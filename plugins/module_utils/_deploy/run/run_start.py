@@ -10,43 +10,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
-    record_observations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.predicted_verdicts import (
-    predicted_verdicts,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import signalled
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import PRUNE, global_phase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import (
-    begin_record,
-    end_cancelled_run,
-    run_spec,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
-    RecordKinds,
-    install_definitions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    basis_in,
-    read_installation,
-    records_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    read_inventories,
-    read_record_versions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import DEPLOY
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import new_run_name
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster
+from ..._components.observations import record_observations
+from ..._errors import LifecycleError
+from ..._migrations.predicted_verdicts import predicted_verdicts
+from ..._objects.access.rights import Right
+from ..._runs.cancellation import signalled
+from ..._runs.lease import lease_session as working
+from ..._runs.outcomes import PRUNE, global_phase
+from ..._runs.recorder import begin_record, end_cancelled_run, run_spec
+from ..._runs.records.definitions import RecordKinds, install_definitions
+from ..._runs.records.hold import hold_problem
+from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
+from ..._runs.records.inventories import read_inventories, read_record_versions
+from ..._runs.records.record_schema import DEPLOY
+from ..._runs.records.runs import new_run_name
+from ..._threads import call_in_threads
+from ...migration import Phase
 
 
 def start_run(

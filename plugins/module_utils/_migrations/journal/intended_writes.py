@@ -9,16 +9,16 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.apply_merge import merge_intent
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+from ..._cluster.cluster import Object
+from ..._cluster.fields.apply_merge import merge_intent
+from ..._cluster.fields.json_patch import (
     PatchRefused,
     apply_json_patch,
     apply_merge_patch,
     merge_patch_between,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import shapes_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind, built_in_kinds
+from ..._cluster.fields.list_types import shapes_of
+from ..._cluster.kinds import Kind, built_in_kinds
 
 
 def with_name(obj: Object) -> Object:

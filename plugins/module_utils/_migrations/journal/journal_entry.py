@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ..._cluster.cluster import Object, Ref
+from ..._cluster.timestamp import timestamp
 
 STATUS = "status"
 

@@ -10,26 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    ExecResult,
-    Object,
-    Ref,
-    group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ApiError,
-    ClusterError,
-    Conflict,
-    KindNotServed,
-    Unreachable,
-    may_have_acted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-
+from ..._cluster.cluster import Cluster, Event, ExecResult, Object, Ref, group_of
+from ..._cluster.deep_copy import deep_copy
+from ..._cluster.errors import ApiError, ClusterError, Conflict, KindNotServed, Unreachable, may_have_acted
+from ..._cluster.fence import LeaseLost
+from ..._cluster.wrapper import Call, ClusterWrapper, T
 from .intended_writes import (
     as_merge_patch,
     expected_after_apply,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.deep_copy import deep_copy
 
 JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",

@@ -13,21 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, manager_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
-    ITEM,
-    Field,
-    as_json,
-    as_text,
-    item_key,
-    values_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import Shapes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
-    SERVER_METADATA,
-)
-
+from ..._cluster.cluster import Object, manager_of
+from ..._cluster.deep_copy import deep_copy
+from ..._cluster.fields.field_sets import ITEM, Field, as_json, as_text, item_key, values_of
+from ..._cluster.fields.list_types import Shapes
+from ..._cluster.fields.managed_fields import SERVER_METADATA
 from .journal_entry import STATUS, JournalEntry
 
 _NOT_WRITTEN = frozenset({*SERVER_METADATA, "selfLink"})

@@ -7,19 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import (
-    Shapes,
-    shapes_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD_KIND,
-    Kind,
-    KindTable,
-    built_in_kinds,
-    kinds_of_crd,
-)
+from ..._cluster.cluster import Cluster, group_of
+from ..._cluster.errors import ClusterError, Forbidden
+from ..._cluster.fields.list_types import Shapes, shapes_of
+from ..._cluster.kinds import CRD_KIND, Kind, KindTable, built_in_kinds, kinds_of_crd
 
 
 @dataclass(frozen=True)

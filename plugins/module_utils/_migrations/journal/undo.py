@@ -9,18 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    Invalid,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
-    merge_patch_between,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
-
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
+from ..._cluster.fields.json_patch import merge_patch_between
+from ..._cluster.redaction import Redactor
 from .journal_entry import STATUS, JournalEntry, newest_first
 from .recreation import object_to_recreate, without_vanished_owners
 from .restoration import RevertResult, WritableState, revert_write, top_of, writable_state

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-
+from ..._cluster.cluster import Ref
 from .journal_entry import JournalEntry
 
 RESTORED = "restored"

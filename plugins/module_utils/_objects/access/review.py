@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    KindNotServed,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import ClusterError, KindNotServed
+from ..._errors import LifecycleError
+from ..._threads import map_in_threads
 from .rights import Right, access_review
 from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
 

@@ -13,11 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Resource,
-    group_of,
-)
+from ..._cluster.cluster import Object, Resource, group_of
 
 RBAC = "rbac.authorization.k8s.io"
 CRDS = "apiextensions.k8s.io"

@@ -10,11 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    GROUP,
-    Object,
-)
-
+from ..._cluster.cluster import GROUP, Object
 from .rights import RBAC, Right
 
 GRANT_LABEL = f"{GROUP}/grants"

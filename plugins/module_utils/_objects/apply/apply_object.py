@@ -10,20 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    Invalid,
-    Untypeable,
-)
-
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError, Conflict, Invalid, Untypeable
 from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding

@@ -5,12 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-
+from ..._cluster.cluster import Object, Ref, ref_of
 from ..access.rights import CRDS, RBAC, Resources, Right, right_for
 from ..health.status import is_always_current
 

@@ -8,19 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Forbidden,
-    Unreachable,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError, Forbidden, Unreachable
+from ..._threads import map_in_threads
 from ..inventory.finished_job_entries import is_done
 from ..inventory.inventory_entry import ForeignFields
 from ..ownership.findings import DriftOutcome, Finding, finding_keys

@@ -14,20 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError, Conflict, NotFound
+from ..._errors import LifecycleError
+from ..._threads import map_in_threads
 from ..ownership.policy import Policy
 from .apply_object import NO_KNOWN_OBJECTS, KnownObjects, apply_object
 from .apply_set import WaitCallbacks

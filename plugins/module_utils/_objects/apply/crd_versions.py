@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ..._cluster.cluster import Object
 
 
 def widen_versions(wanted: Object, live: Object | None) -> Object:

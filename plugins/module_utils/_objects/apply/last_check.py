@@ -16,24 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import (
-    leaves_to_server,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Forbidden,
-    Invalid,
-    Untypeable,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import Kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.dry_run.crd_schema import leaves_to_server
+from ..._cluster.errors import ClusterError, Forbidden, Invalid, Untypeable
+from ..._cluster.kinds import Kind
+from ..._threads import map_in_threads
 from ..access.rights import RBAC, is_escalation
 from .order import by_rank
 from .refusals import is_immutable

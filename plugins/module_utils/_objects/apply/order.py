@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
+from ..._cluster.cluster import Object, group_of
+from ..._cluster.kinds import is_built_in
 
 _RANKS: tuple[tuple[str, ...], ...] = (
     ("Namespace",),

@@ -8,14 +8,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError
+from ..._threads import map_in_threads
 
 _CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
+from ..._cluster.cluster import Object
+from ..._cluster.errors import Conflict, Invalid
 
 
 def with_uid(intent: Object, uid: str) -> Object:

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-
+from ..._cluster.cluster import Object, Ref
+from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
 from .change import ObjectChange
 from .diff import changed_fields
 

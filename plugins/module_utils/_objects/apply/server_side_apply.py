@@ -9,15 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Invalid
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import Fields
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
-
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.errors import Conflict, Invalid
+from ..._cluster.fields.field_sets import Fields
+from ..._cluster.kinds import NAMESPACE_KIND
 from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.adoption import (
     ManagerEntry,

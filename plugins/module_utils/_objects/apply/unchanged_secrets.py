@@ -12,17 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError
+from ..._cluster.kinds import SECRET_KIND, is_of_kind
+from ..._threads import map_in_threads
 from ..inventory.inventory import Inventory, changed_objects
 from .server_side_apply import live_object
 

@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError
 from .explanation import Evidence, explain, hanging, needs_claim, unbound_claim
 from .wait import UnhealthyObject
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-
+from ..._cluster.cluster import Object, Ref
 from .result import conditions, is_true, number, spec, status
 from .status import Health
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import ClusterError
 from .result import current, failed
 from .status import CURRENT, FAILED, Health
 from .workload_rules import job

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
-
+from ..._cluster.cluster import group_of
+from ..._cluster.kinds import is_built_in
 from . import platform_rules as platform
 from . import workload_rules as workloads
 from .result import (

@@ -15,14 +15,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Pages,
-    Ref,
-    ref_of,
-)
-
+from ..._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
 from .finished_jobs import end_of
 from .platform_rules import waits_for_consumer
 from .result import current, failed, progressing

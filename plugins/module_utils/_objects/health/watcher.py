@@ -12,20 +12,8 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import NamedTuple, TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    Object,
-    Page,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ApiError,
-    ClusterError,
-    Gone,
-    Unreachable,
-)
+from ..._cluster.cluster import Cluster, Event, Object, Page, Ref, ref_of
+from ..._cluster.errors import ApiError, ClusterError, Gone, Unreachable
 
 WATCH_SECONDS = 30.0
 """How long one watch request lasts, and so how long a thread may outlive the last who waited."""

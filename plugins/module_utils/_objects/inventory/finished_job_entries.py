@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
-
+from ..._cluster.cluster import Cluster, Object, ref_of
 from ..health.finished_jobs import removes_itself
 from .inventory import Inventory
 from .inventory_entry import InventoryEntry, intent_of

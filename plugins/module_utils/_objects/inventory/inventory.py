@@ -14,12 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Object,
-    Ref,
-    ref_of,
-)
-
+from ..._cluster.cluster import Object, Ref, ref_of
 from ..ownership.conflicts import is_held_by_people
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
 from .inventory_entry import (

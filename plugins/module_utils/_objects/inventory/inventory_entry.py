@@ -12,13 +12,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Object,
-    Ref,
-    ref_of,
-)
-
+from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 

@@ -9,18 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Page,
-    Pages,
-    Ref,
-    group_of,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Page, Pages, Ref, group_of, ref_of
+from ..._cluster.errors import Forbidden
+from ..._threads import map_in_threads
 from ..ownership.autoscaling import AUTOSCALERS, targets_of
 from .inventory import Inventory, kinds_of
 

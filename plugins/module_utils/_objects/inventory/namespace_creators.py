@@ -12,14 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-    Ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
-
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
+from ..._cluster.kinds import NAMESPACE_KIND
 from .inventory import Inventory
 from .inventory_entry import CREATED_BY_OTHERS, CREATED_BY_US, InventoryEntry, is_written_by_us
 from .live_objects import read_metadata

@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Ref,
-)
-
+from ..._cluster.cluster import Ref
 from ..ownership.findings import DriftOutcome, Finding
 
 if TYPE_CHECKING:

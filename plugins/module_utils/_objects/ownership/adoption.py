@@ -13,16 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
-    Fields,
-    from_fields_v1,
-    to_fields_v1,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.managed_fields import (
-    APPLY,
-    UPDATE,
-)
+from ..._cluster.cluster import FIELD_MANAGER
+from ..._cluster.fields.field_sets import Fields, from_fields_v1, to_fields_v1
+from ..._cluster.fields.managed_fields import APPLY, UPDATE
 
 ManagerEntry = Mapping[str, Any]
 TakenFields = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
-
+from ..._cluster.cluster import FIELD_MANAGER, Object
+from ..._cluster.fields.field_sets import from_fields_v1
 from .adoption import is_maker
 from .findings import REPLICAS
 

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import KEY_DEFAULTS
-
+from ..._cluster.cluster import Object, ref_of
+from ..._cluster.deep_copy import deep_copy
+from ..._cluster.errors import Cause
+from ..._cluster.fields.list_types import KEY_DEFAULTS
 from .findings import DriftOutcome, Finding, name_of
 from .policy import INTERACTIVE_MANAGERS, is_interactive
 

@@ -16,18 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
-    Field,
-    Fields,
-    as_text,
-    from_fields_v1,
-)
+from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from ..._cluster.fields.field_sets import Field, Fields, as_text, from_fields_v1
 
 PLATFORM_MANAGERS = frozenset(
     {

@@ -12,14 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    MANAGED_BY,
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ..._cluster.cluster import MANAGED_BY, Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError
 
 ARGO_CD, FLUX, FLUX_HELM, HELM = (
     "Argo CD Application",

@@ -7,21 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD_KIND,
-    NAMESPACE_KIND,
-    built_in_kinds,
-    kinds_of_crd,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.errors import Forbidden
+from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds, kinds_of_crd
+from ..._threads import map_in_threads
 from ..access.rights import Right, list_right
 from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry

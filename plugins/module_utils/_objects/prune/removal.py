@@ -11,25 +11,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    group_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    CRD_KIND,
-    NAMESPACE_KIND,
-    built_in_kinds,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import MOST_REASONS, LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import Cluster, Object, Ref, group_of
+from ..._cluster.errors import ClusterError, Conflict, NotFound
+from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds
+from ..._errors import MOST_REASONS, LifecycleError
+from ..._threads import map_in_threads
 from ..apply.order import is_home, is_in_the_way, rank_of
 from ..health.explanation import tidy
 from ..health.wait import OnChange, UnhealthyObject, wait_until_gone

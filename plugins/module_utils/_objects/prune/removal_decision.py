@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND, NAMESPACE_KIND
-
+from ..._cluster.cluster import Object, Ref
+from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
 

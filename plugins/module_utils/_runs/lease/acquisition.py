@@ -12,29 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    MANAGED_BY,
-    Cluster,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    Forbidden,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    Terms,
-    remove_objects,
-)
-
+from ..._cluster.boot_clock import boot_clock
+from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, ref_of
+from ..._cluster.errors import ClusterError, Conflict, Forbidden, NotFound
+from ..._errors import LifecycleError
+from ..._objects.access.rights import Right
+from ..._objects.inventory.inventory_entry import InventoryEntry
+from ..._objects.prune.removal import Terms, remove_objects
 from .fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,

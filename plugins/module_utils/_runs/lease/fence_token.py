@@ -16,29 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    GROUP,
-    Cluster,
-    Object,
-    WriteTerms,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Conflict,
-    Forbidden,
-    KindNotServed,
-    NotFound,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import FencedCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
-    missing_rights,
-    not_granted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import in_words
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.boot_clock import boot_clock
+from ..._cluster.cluster import GROUP, Cluster, Object, WriteTerms
+from ..._cluster.errors import ClusterError, Conflict, Forbidden, KindNotServed, NotFound
+from ..._cluster.fence import FencedCluster
+from ..._objects.access.review import missing_rights, not_granted
+from ..._objects.access.rights import Right
+from ..._objects.access.roles import in_words
+from ..._threads import map_in_threads
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
 

@@ -11,16 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ClusterError,
-    Invalid,
-    NotFound,
-    may_have_acted,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-
+from ..._cluster.boot_clock import boot_clock
+from ..._cluster.cluster import Cluster, WriteTerms
+from ..._cluster.errors import ClusterError, Invalid, NotFound, may_have_acted
+from ..._cluster.fence import LeaseLost
 from .lease import (
     LEASE_API_VERSION,
     LEASE_NAME,

@@ -16,8 +16,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import LEASE_SECONDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ..._carrier.task import LEASE_SECONDS
+from ..._cluster.cluster import Object
 
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 LEASE_OBJECT_KIND = "Lease"

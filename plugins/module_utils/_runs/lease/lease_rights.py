@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import LEASES, Right
-
+from ..._objects.access.rights import LEASES, Right
 from .lease import LEASE_NAME, LIFECYCLE_NAMESPACE
 
 

@@ -12,18 +12,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import (
-    boot_clock,
-    boot_clock_id,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._carrier.task import Task
+from ..._cluster.boot_clock import boot_clock, boot_clock_id
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import ClusterError
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
+from ..._objects.access.rights import Right
+from ..._threads import map_in_threads
 from ..records.record_writer import current_user, patch_record
 from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest

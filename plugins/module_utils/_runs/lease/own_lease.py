@@ -11,16 +11,11 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, Task
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    WriteTerms,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
-
+from ..._carrier.task import Result, Task
+from ..._cluster.cluster import Cluster, Event, WriteTerms
+from ..._cluster.wrapper import Call, ClusterWrapper, T
+from ..._errors import LifecycleError
+from ..._objects.access.rights import Right
 from ..records.hold import hold_problem
 from ..records.installation import read_installation
 from .acquisition import AcquiredLease, LeaseHeld

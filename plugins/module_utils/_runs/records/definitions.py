@@ -10,13 +10,10 @@ import json
 import time
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
-    wait_until_established,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ..._cluster.cluster import GROUP, Cluster, Object
+from ..._errors import LifecycleError
+from ..._objects.health.wait import wait_until_established
+from ..._threads import map_in_threads
 from .installation import Installation
 from .record_schema import API_VERSION
 

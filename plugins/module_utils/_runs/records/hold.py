@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    Inventory,
-    RecordVersion,
-)
-
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
+from ..._cluster.errors import Conflict, Forbidden
+from ..._errors import LifecycleError
+from ..._objects.inventory.inventory import Inventory, RecordVersion
 from .hold import Hold, hold_from, hold_problem
 from .record_schema import API_VERSION, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record

@@ -13,18 +13,10 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    COMPONENT,
-    Inventory,
-    RecordVersion,
-    inventories_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-)
-
+from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.errors import Conflict
+from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
+from ..._objects.inventory.inventory_entry import InventoryEntry
 from .record_schema import (
     API_VERSION,
     BOOLEAN,

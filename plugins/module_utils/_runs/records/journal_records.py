@@ -21,24 +21,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    GROUP,
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
-    apply_merge_patch,
-    merge_patch_between,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    Journal,
-    JournalEntry,
-)
-
+from ..._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
+from ..._cluster.errors import ClusterError, NotFound
+from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
+from ..._cluster.kinds import SECRET_KIND, is_of_kind
+from ..._migrations.journal.journal_entry import Journal, JournalEntry
 from .installation import read_installation
 from .record_schema import API_VERSION, BOOLEAN, STRING, object_schema, record_definition
 from .record_writer import apply_record, current_user, patch_record

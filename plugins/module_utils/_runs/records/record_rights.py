@@ -7,20 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import SECRET_KIND, is_of_kind
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
-    CRDS,
-    RBAC,
-    READ,
-    Resources,
-    Right,
-    right_for,
-)
-
+from ..._cluster.cluster import GROUP, Ref
+from ..._cluster.kinds import SECRET_KIND, is_of_kind
+from ..._migrations.journal.journal_entry import JournalEntry
+from ..._objects.access.rights import CRDS, RBAC, READ, Resources, Right, right_for
 from .definitions import RecordKinds
 
 INSTALLATIONS = "installations"

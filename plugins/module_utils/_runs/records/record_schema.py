@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object
+from ..._cluster.cluster import GROUP, Object
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}

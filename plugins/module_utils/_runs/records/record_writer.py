@@ -12,9 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Untypeable
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import ClusterError, Untypeable
 from .record_schema import API_VERSION
 
 SECONDS_TO_KNOW = 30.0

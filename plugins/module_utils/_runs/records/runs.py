@@ -12,10 +12,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import Conflict
+from ..._errors import LifecycleError
 from .record_schema import API_VERSION, NUMBER, OPEN, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record, patch_record
 

@@ -9,18 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import NotFound
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalEntry,
-    newest_first,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
-    FAILED,
-    UndoneObject,
-    UndoReport,
-)
-
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import NotFound
+from ..._migrations.journal.journal_entry import JournalEntry, newest_first
+from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
 from .journal_records import note_undone
 from .runs import update_run_status
 
