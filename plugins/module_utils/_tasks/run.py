@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .._carrier.task import Result, Task, TaskDefinition
 from .._deploy.run.plan_observations import record_plan_observations
 from .._deploy.run.run_end import end_run
@@ -14,10 +12,6 @@ from .._deploy.run.run_start import start_run
 from .._runs.cancel_request import CancelRequest, cancel_run
 from .._runs.hold_request import hold_cluster, release_cluster
 from .record_kinds import RECORD_KINDS
-
-if TYPE_CHECKING:
-    from .._runs.records.definitions import RecordKinds
-
 from .shared_options import LEASE_SPEC, POLICY_SPEC
 
 
@@ -28,7 +22,7 @@ def run(task: Task) -> Result:
     if state in ("held", "released"):
         if state == "released":
             return release_cluster(task)
-        return hold_cluster(task, _record_kinds(), params["reason"], params["until"])
+        return hold_cluster(task, RECORD_KINDS, params["reason"], params["until"])
     if state == "cancelled":
         request = CancelRequest(
             run=params["run"] or "",
@@ -40,21 +34,17 @@ def run(task: Task) -> Result:
     if task.check_mode:
         return _rehearsed(state, params["run"] or "")
     if state == "noted":
-        return record_plan_observations(task.cluster, _record_kinds(), params["plan"])
+        return record_plan_observations(task.cluster, RECORD_KINDS, params["plan"])
     if state == "started":
         return start_run(
             task,
-            _record_kinds(),
+            RECORD_KINDS,
             params["plan"],
             deadline=params["deadline"],
             may_wait=bool(params["lease_wait"]),
         )
 
     return end_run(task, params["run"], params["interactive_managers"])
-
-
-def _record_kinds() -> RecordKinds:
-    return RECORD_KINDS
 
 
 def _rehearsed(state: str, name: str) -> Result:
