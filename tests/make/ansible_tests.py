@@ -12,6 +12,7 @@ time. `make test-all` runs the other files without ansible-core: a test that nee
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ OURS = "ansible_collections.kyma.lifecycle."
 SOURCES = ("plugins", "tests")
 NOT_TESTED_WITH_IT = ("tests.make", "tests.benchmark")
 """Our own tools name programs of ansible-core too, but tests of them run none."""
+BELOW = ".*"
+"""Ends the name of a package that a string has: it may go on with any module of the package."""
+DOTTED = re.compile(r"\bansible_collections\.kyma\.lifecycle(?:\.\w+)+")
+IMPORT = re.compile(r"^\s*(?:from|import) ansible(?:\.| import|$)", re.MULTILINE)
 PROGRAMS = frozenset({"ansible-playbook", "ansible-doc", "ansible-galaxy", "ansible-inventory"})
 
 
@@ -59,8 +64,12 @@ class _Graph:
                 continue
             seen.add(module)
             yield module
-            waiting += self._names[module]
+            for name in self._names[module]:
+                waiting += self._below(name.removesuffix(BELOW)) if name.endswith(BELOW) else [name]
             waiting += _parents(module)
+
+    def _below(self, package: str) -> list[str]:
+        return [module for module in self._names if module == package or module.startswith(f"{package}.")]
 
 
 def _is_ansible(name: str) -> bool:
@@ -76,13 +85,17 @@ def _names(path: Path, file: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             base = _base(node, file)
             found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_name(node.value):
-            found.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= _names_in_text(node.value)
     return frozenset(name.removeprefix(OURS) for name in found)
 
 
-def _is_name(text: str) -> bool:
-    return text.startswith(OURS) or text in PROGRAMS
+def _names_in_text(text: str) -> set[str]:
+    """Return what a string names: programs, and modules, as in code that another process runs."""
+    found = {f"{name}{BELOW}" for name in DOTTED.findall(text)}
+    if IMPORT.search(text):
+        found.add("ansible")
+    return found | ({text} & PROGRAMS)
 
 
 def _base(node: ast.ImportFrom, file: Path) -> str:

@@ -205,7 +205,7 @@ Report([Step("long", "", Outcome)], start=lambda step: StepProcess(step, Path({s
     ) as make:
         wait(lambda: pid.exists() and pid.read_text() != "")
         make.send_signal(signal.SIGINT)
-        assert make.wait(30) != 0
+        assert make.wait(90) != 0
     assert (tmp_path / "stopped").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
@@ -220,7 +220,7 @@ def of_script(folder: Path, script: str) -> StepProcess:
 
 
 def wait(until: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 90
     while not until():
         assert time.monotonic() < end
         time.sleep(0.01)
