@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .._errors import LifecycleError
+# Absolute, as pylint does not follow a relative import out of a package, and then sees no exceptions here.
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 
 class ClusterError(LifecycleError):

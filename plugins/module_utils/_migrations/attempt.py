@@ -20,7 +20,6 @@ from .._cluster.redaction import Redactor
 from .._errors import LifecycleError
 from ..migration import Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
-from .journal.journaling_cluster import JournalingCluster, Writer
 from .loader import true_path
 from .predicted_verdicts import already_done_warning, deviation
 from .results import (
@@ -292,6 +291,9 @@ class Attempt:
             return cluster
 
         migration = self._class
+        # Imported here, as a plan with nothing to do needs none of it.
+        from .journal.journaling_cluster import JournalingCluster, Writer
+
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)
         # Guarded on its inner side, too: the gate may have been shut while a write was journaled.
         return JournalingCluster(GuardedCluster(cluster, gate, self._redactor), self._setting.journal, writer)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from yaml import YAMLError, safe_load
 
 PLACE = Path("meta", "kyma.yml")
 KEY = "newest_supported_release"
@@ -30,6 +29,8 @@ def supported_release(collection: Path) -> str:
     Raises:
         NoSupportedRelease: the file is not there, can't be read, or does not say.
     """
+    from yaml import YAMLError, safe_load
+
     file = collection / PLACE
     try:
         declared: Any = safe_load(file.read_text(encoding="utf-8"))

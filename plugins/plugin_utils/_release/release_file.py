@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from .version import is_version
 from .yaml_files import SettingsReader, read_settings
@@ -35,6 +34,8 @@ def parse_release_file(text: str, file: str) -> ReleaseDeclaration:
     Raises:
         ReleaseError: everything that is wrong with it.
     """
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     settings = read_settings(text, file)
     reader = SettingsReader(file)
     line = settings.line

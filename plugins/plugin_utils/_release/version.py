@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
-
 from .programs import ProgramFailed, ProgramMissing, run_program
 
 _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")
@@ -18,6 +16,8 @@ _GIT_SECONDS = 20
 
 def is_version(version: str) -> bool:
     """Whether it is a version that can be compared with others (PEP 440, as ``packaging`` reads it)."""
+    from packaging.version import InvalidVersion, Version
+
     try:
         Version(version)
     except InvalidVersion:
@@ -32,6 +32,8 @@ def number_problem(number: float) -> str:
 
 def are_same_version(one: str, other: str) -> bool:
     """Whether two versions are the same, as 2.9 and 2.9.0 are."""
+    from packaging.version import Version
+
     return Version(one) == Version(other)
 
 
@@ -76,4 +78,6 @@ def version_in_decorations(decorations: str) -> str:
 
 def newest(versions: list[str]) -> str:
     """The highest of some versions."""
+    from packaging.version import Version
+
     return max(versions, key=Version)

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 
 
 def test_the_answers_come_in_the_order_of_the_items() -> None:
-    done = [threading.Event() for _ in range(11)]
+    done = [threading.Event() for _number in range(11)]
     done[10].set()
 
     def slowest_first(number: int) -> int:

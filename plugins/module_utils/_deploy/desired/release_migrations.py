@@ -19,7 +19,6 @@ from ..._release.model import FOUNDATION
 from ..._runs.records.installation import Installation, read_installation
 from ..._runs.records.inventories import read_inventories
 from ...migration import Component
-from .desired_release import desired_release
 
 if TYPE_CHECKING:
     from ..._components.desired_component import DesiredComponent
@@ -79,6 +78,9 @@ def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) 
     """
     runner = MigrationRunner.load(task, options)
     release = task.materials.release()
+    # Imported here, as a plan with nothing to do needs none of it.
+    from .desired_release import desired_release
+
     return with_release(runner, desired_release(release, scope_of(cluster)).components, release)
 
 

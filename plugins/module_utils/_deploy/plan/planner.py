@@ -22,11 +22,8 @@ from ..._objects.prune.removal_decision import may_prune
 from ..._threads import call_in_threads
 from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation
-from ..desired.unchanged_components import read_release
-from .hops import plan_hops
 from .observed_state import ObservedState, observe_cluster
 from .release_plan import Plan, PlanRequest
-from .release_rehearsal import ReleaseRehearsal
 
 
 def create_plan(
@@ -71,10 +68,13 @@ def create_plan(
                 release=observed.installation.version,
             )
             return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
-    # Only here, as all of it would be compiled at each run that has nothing to do.
+    # Imported here, as a run with nothing to do needs none of it: that is half of all modules.
+    from ..desired.unchanged_components import read_release
+    from .hops import plan_hops
+    from .release_rehearsal import ReleaseRehearsal
+
     if request.hops and not request.alone:
         return plan_hops(cluster, materials, request, found, migrating, observed)
-
     release, kept = read_release(materials, {} if observed.refused else observed.inventories)
     return ReleaseRehearsal(cluster, release, request, found, migrating, observed, digest, skip=kept).plan()
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
-from ..._components.observations import observation
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.diff import diff_of
 from ...migration import GLOBAL
@@ -160,6 +159,9 @@ class Plan:
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
+
+        # Imported here, as a plan with nothing to do needs none of it.
+        from ..._components.observations import observation
 
         return {one.name: observation(one) for one in found}
 

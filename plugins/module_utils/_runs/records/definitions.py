@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from ..._cluster.cluster import GROUP, Cluster, Object
 from ..._errors import LifecycleError
-from ..._objects.health.wait import wait_until_established
 from ..._threads import map_in_threads
 from .installation import Installation
 from .record_schema import API_VERSION
@@ -69,6 +68,9 @@ def install_definitions(cluster: Cluster, installation: Installation, kinds: Rec
     crds = map_in_threads(lambda crd: cluster.apply(crd, force=True), kinds.definitions)
     cluster.apply(kinds.viewers, force=True)
     deadline = time.monotonic() + SECONDS_TO_SERVE
+    # Imported here, as a plan with nothing to do needs none of it.
+    from ..._objects.health.wait import wait_until_established
+
     result = wait_until_established(cluster, crds, deadline=deadline, cancelled=lambda: False)
     if not result.is_healthy:
         raise LifecycleError(
