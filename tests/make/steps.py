@@ -87,7 +87,7 @@ FULL = "test-all"
 GROUPS: Mapping[str, Sequence[str]] = {
     # A step that takes long comes first, so that the lanes end together.
     "test": (
-        *("setup", "build", "sanity", "molecule-kind", "some-faults", "molecule-default"),
+        *("setup", "build", "some-faults", "sanity", "molecule-kind", "molecule-default"),
         *STATIC,
         *("integration", "unit"),
     ),

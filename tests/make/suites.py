@@ -159,7 +159,11 @@ def random_seed() -> str:
 
 def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outcome:
     variables = {"SEED": seed, "KYMA_FAULTS": scope, **more}
-    outcome = run_pytest(MAIN, FAULTS.name, FAULTS.arguments, variables=variables, minutes=minutes)
+    # A fault is mostly waited out, so two of them fit into one lane; all of them are recorded one by one.
+    few = scope == "few"
+    outcome = run_pytest(
+        MAIN, FAULTS.name, FAULTS.arguments, variables=variables, side_by_side=few, minutes=minutes
+    )
     if not outcome.failed:
         return outcome
     return replace(outcome, note=f"the same again: make faults SEED={seed}")
