@@ -14,6 +14,8 @@ from .outcome import Outcome
 COPY = frozenset({"copy"})
 """What linters and ansible-test write to: the copy of what Git tracks."""
 CLUSTER = frozenset({"cluster"})
+SEVERAL_CLUSTERS = frozenset({"several clusters"})
+"""kind fails beside two control planes, for want of inotify instances (128 on most machines)."""
 """The cluster of `make cluster`."""
 
 
@@ -66,10 +68,16 @@ _ALL = (
     ),
     Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",), uses=CLUSTER),
     Step("integration", "pytest with clusters", suites.integration, ("build",), lanes=2),
-    Step("some-faults", "each fault that a run survives, by one test", suites.some_faults, ("build",)),
+    Step(
+        "some-faults",
+        "each fault that a run survives, by one test",
+        suites.some_faults,
+        ("build",),
+        uses=SEVERAL_CLUSTERS,
+    ),
     Step("faults", "all of them", suites.faults, ("build",)),
     Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("build",), uses=CLUSTER),
-    Step("molecule-kind", "molecule with kind", suites.molecule_kind, ("build",)),
+    Step("molecule-kind", "molecule with kind", suites.molecule_kind, ("build",), uses=SEVERAL_CLUSTERS),
     Step("molecule", "both molecule scenarios", suites.molecule_all),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),
