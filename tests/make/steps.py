@@ -14,9 +14,9 @@ from .outcome import Outcome
 COPY = frozenset({"copy"})
 """What linters and ansible-test write to: the copy of what Git tracks."""
 CLUSTER = frozenset({"cluster"})
+"""The cluster of `make cluster`."""
 SEVERAL_CLUSTERS = frozenset({"several clusters"})
 """kind fails beside two control planes, for want of inotify instances (128 on most machines)."""
-"""The cluster of `make cluster`."""
 
 
 @dataclass(frozen=True)
