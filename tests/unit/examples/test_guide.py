@@ -21,6 +21,12 @@ OUTPUTS = re.findall(r"^```text\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 MIGRATION = "plugins/module_utils/kyma_migrations/checkout.py"
 
 
+@pytest.mark.parametrize("word", ["identify", "when", "execute", "deprecate"])
+def test_the_words_of_the_job_manager_stand_in_the_table_for_those_who_know_it(word: str) -> None:
+    table = GUIDE.partition("## For those who know the job manager")[2]
+    assert re.search(rf"^\| `{word}\b", table, re.MULTILINE)
+
+
 def write(collection: Path, *names: str) -> None:
     for name in names:
         place = collection / name

@@ -507,5 +507,20 @@ def test_an_unknown_id_in_after_says_what_to_do(folder: Path, load: Load, after:
     assert f"after names {after!r}, and there is no such migration: {expected}" in problem
 
 
+def test_nothing_is_loaded_of_a_collection_that_is_not_listed_or_from_a_release(
+    collections: Path, tmp_path: Path
+) -> None:
+    release = tmp_path / "kyma-2.9"
+    for place in (
+        collections / "one" / "plugins" / "module_utils" / "kyma_migrations",
+        release / "kyma_migrations",
+    ):
+        place.mkdir(parents=True)
+        (place / "marks.py").write_text("raise SystemExit(1)\n")
+    found = discover_migrations([str(tmp_path / "users")], [])
+    assert len(found.searched) == 2
+    assert not any(name in entry for entry in found.searched for name in ("acme", "kyma-2.9"))
+
+
 def test_sets_are_plain_values(folder: Path) -> None:
     assert dataclasses.is_dataclass(from_folder(folder))

@@ -598,3 +598,37 @@ def test_threads_share_one_pool() -> None:
 
         assert len(asked(server)) == 80
         assert cluster.requests == {"GET": 82}
+
+
+def test_a_read_that_gets_no_answer_in_time_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
+    answered, late = threading.Event(), [True]
+
+    def script(request: Seen) -> Reply:
+        if "configmaps" in request.path and late:
+            late.clear()
+            answered.wait(5)
+        return Reply(CONFIG_MAP)
+
+    with talking_to(script) as (cluster, server):
+        assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
+        answered.set()
+        assert [request.method for request in asked(server)] == ["GET", "GET"]
+
+
+def test_a_write_that_gets_no_answer_in_time_is_looked_at_before_it_is_repeated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
+    answered, late = threading.Event(), [True]
+
+    def script(request: Seen) -> Reply:
+        if request.method == "POST" and late:
+            late.clear()
+            answered.wait(5)
+        return Reply(CONFIG_MAP)
+
+    with talking_to(script) as (cluster, server):
+        assert cluster.create(CONFIG_MAP) == CONFIG_MAP
+        answered.set()
+        assert [request.method for request in asked(server)] == ["POST", "GET"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from base64 import b64encode
 from collections.abc import Mapping
@@ -733,6 +734,50 @@ def test_a_migration_that_cancels_after_everything_else_still_fails_the_run() ->
     ended = someone.deploy()
     assert ended["failures"] == ["cancelled by migration global/post-step: it is Friday"]
     assert someone.installation().version == ""
+
+
+def test_a_cancelled_run_tells_the_seconds_of_all_that_has_begun() -> None:
+    ledger = Ledger()
+    ledger.wrong["logging/pre-step"] = cancels
+    someone = deployer(kyma(), *every_phase(ledger))
+    ended = someone.deploy()
+    rows = {(row["kind"], row["name"]) for row in ended["durations"]}
+    assert {("migration", one) for one in ledger.ran} <= rows
+    assert {("component", name) for name, state in someone.states().items() if state != "not started"} <= rows
+    assert {("phase", "prerequisites"), ("phase", "components"), ("phase", "global pre")} <= rows
+    assert all(row["seconds"] >= 0 for row in ended["durations"])
+    status = someone.record()["status"]
+    assert all(
+        one["seconds"] >= 0 for one in (*status["components"].values(), *status["migrations"].values())
+    )
+
+
+def test_durations_do_not_depend_on_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = itertools.count()
+    monkeypatch.setattr(time, "time", lambda: 1e9 - 3600 * next(hours))
+    someone = deployer(kyma(), *every_phase(Ledger()))
+    ended = someone.deploy()
+    assert ended["state"] == "succeeded"
+    assert all(0 <= row["seconds"] < 600 for row in ended["durations"])
+    assert 0 <= ended["seconds"] < 600
+
+
+def test_a_migration_knows_the_profile_of_the_release() -> None:
+    class TellsTheProfile(Migration):
+        """Tells which profile is deployed."""
+
+        component = "logging"
+        phase = Phase.PRE
+        remove_in = "9.9"
+
+        def check(self, ctx: Context) -> Verdict:
+            return not_needed(f"the profile is {ctx.profile}")
+
+        def run(self, ctx: Context) -> None:
+            raise NotImplementedError
+
+    planned = deployer(kyma(profile="production"), TellsTheProfile).plan()
+    assert [one["evidence"] for one in planned["plan"]["migrations"]] == ["the profile is production"]
 
 
 def test_a_person_who_cancels_lets_what_is_queued_not_start() -> None:
