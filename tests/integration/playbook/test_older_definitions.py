@@ -22,7 +22,7 @@ pytestmark = pytest.mark.control_plane
 
 LACKING = {
     "Installation": ("status", "target"),
-    "Inventory": ("spec", "details"),
+    "Inventory": ("spec", "digest"),
     "Run": ("spec", "migrations"),
     "JournalEntry": ("spec", "irreversible"),
 }
@@ -71,7 +71,7 @@ def test_a_run_is_held_to_its_plan_although_its_definition_knew_of_none(
     assert installation
     assert installation["status"]["target"]
     for inventory in own_cluster.api.list(API_VERSION, "Inventory").items:
-        assert inventory["spec"]["details"]["source"]
+        assert inventory["spec"]["digest"]
 
 
 def test_what_the_definition_has_just_got_is_in_the_record(own_cluster: OwnCluster) -> None:

@@ -495,7 +495,7 @@ def test_a_run_writes_by_a_token_that_ends_with_its_secret() -> None:
     won.cluster.apply(CONFIG)
     # Without another look at the lease the server alone has to refuse it.
     cluster.delete("v1", "Secret", "run-a", LIFECYCLE_NAMESPACE)
-    with pytest.raises(LifecycleError, match=r"the Secret kyma-lifecycle/run-a or .* is no longer there"):
+    with pytest.raises(LifecycleError, match=r"the Secret kyma-lifecycle/run-a, or .* is no longer there"):
         won.cluster.apply(CONFIG)
 
 
