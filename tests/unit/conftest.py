@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import kustomize
 
 ROOT = Path(__file__).resolve().parents[2]
 Write = Callable[[Mapping[str, str]], Path]
@@ -50,16 +49,11 @@ def helm() -> str:
 
 
 @pytest.fixture
-def kubectl(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The kubectl binary, which is then on the PATH, and the one that kustomizations are rendered by."""
+def kubectl(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The kubectl binary, which is then on the PATH."""
     found = _tool("kubectl")
     monkeypatch.setenv("PATH", str(Path(found).parent), prepend=os.pathsep)
-    # What an earlier test has found may be gone.
-    kustomize._tool.cache_clear()
-    kustomize.kustomize_version.cache_clear()
-    yield found
-    kustomize._tool.cache_clear()
-    kustomize.kustomize_version.cache_clear()
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import kustomize
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.unit.conftest import Write
@@ -23,13 +22,6 @@ RELEASE = {
     "a/production/kustomization.yaml": "resources: [../base]\nnamePrefix: big-\n",
     "a/evaluation/kustomization.yml": "resources: [../base]\nnamePrefix: small-\n",
 }
-
-
-@pytest.fixture(autouse=True)
-def fresh_tools() -> None:
-    """Forget which tools another test had."""
-    kustomize._tool.cache_clear()
-    kustomize.kustomize_version.cache_clear()
 
 
 def load(root: Path, profile: str = "") -> Release:
