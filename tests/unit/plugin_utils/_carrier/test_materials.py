@@ -163,3 +163,18 @@ def test_a_bundle_that_was_cut_off(
 
 def test_errors_derive_from_ours() -> None:
     assert issubclass(BadBundle, LifecycleError)
+
+
+def test_migrations_in_a_release_are_never_loaded(
+    tmp_path: Path, release: ReleaseRequest, cache: ReleaseCache
+) -> None:
+    folder = Path(release.source) / "kyma_migrations"
+    folder.mkdir()
+    (folder / "things.py").write_text(MIGRATION)
+    here = ControllerMaterials(release, bundles=cache)
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    (shipped / MIGRATIONS_ARCHIVE).write_bytes(here.migrations_archive())
+    for found in (here.migrations(), ShippedMaterials(str(shipped)).migrations()):
+        assert "logging/move-things" not in {one.id() for one in found.migrations}
+        assert not any(release.source in place for place in found.searched)

@@ -632,3 +632,23 @@ def test_a_write_that_gets_no_answer_in_time_is_looked_at_before_it_is_repeated(
         assert cluster.create(CONFIG_MAP) == CONFIG_MAP
         answered.set()
         assert [request.method for request in asked(server)] == ["POST", "GET"]
+
+
+def test_a_write_that_gets_no_answer_in_time_is_repeated_if_it_had_no_effect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
+    answered, late = threading.Event(), [True]
+
+    def script(request: Seen) -> Reply:
+        if request.method == "GET":
+            return status(404, "NotFound", name="a", kind="configmaps")
+        if late:
+            late.clear()
+            answered.wait(5)
+        return Reply(CONFIG_MAP)
+
+    with talking_to(script) as (cluster, server):
+        assert cluster.create(CONFIG_MAP) == CONFIG_MAP
+        answered.set()
+        assert [request.method for request in asked(server)] == ["POST", "GET", "POST"]

@@ -9,6 +9,7 @@ import itertools
 import time
 from base64 import b64encode
 from collections.abc import Mapping
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import release_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
@@ -750,11 +752,20 @@ def test_a_cancelled_run_tells_the_seconds_of_all_that_has_begun() -> None:
     assert all(
         one["seconds"] >= 0 for one in (*status["components"].values(), *status["migrations"].values())
     )
+    assert set(status["components"]["istio"]["phases"]) == {"pre", "apply", "wait", "post"}
+    assert set(status["components"]["logging"]["phases"]) == {"pre"}
 
 
 def test_durations_do_not_depend_on_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    hours = itertools.count()
+    hours = itertools.count(1)
+
+    class ClockSetBack(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> ClockSetBack:
+            return super().now(tz) - timedelta(hours=next(hours))
+
     monkeypatch.setattr(time, "time", lambda: 1e9 - 3600 * next(hours))
+    monkeypatch.setattr(recorder, "datetime", ClockSetBack)
     someone = deployer(kyma(), *every_phase(Ledger()))
     ended = someone.deploy()
     assert ended["state"] == "succeeded"
