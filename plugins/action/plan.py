@@ -11,11 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import import_early
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
-
-# Every plan needs it, and so do the tasks that carry it out.
-import_early("ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint")
 
 HOP_OPTIONS = ("release", "release_checksum", "release_version", "profile")
 """The options that the tasks of one hop need to find its release."""

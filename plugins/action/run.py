@@ -28,16 +28,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messa
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import (
     has_libraries,
-    import_early,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import (
     TEMPORARY_FOLDER_CLEANUP,
-)
-
-# A run has at least these two tasks, and the one between them needs most of it too.
-import_early(
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_start",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run.run_end",
 )
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"

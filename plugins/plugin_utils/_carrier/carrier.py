@@ -37,7 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
-from .interpreter import NEEDED_BY_ALL, has_libraries, import_early, with_own_python
+from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
@@ -46,7 +46,8 @@ from .terminal import sanitize_line, sanitize_result, sanitize_text
 
 TaskVars = dict[str, Any]
 
-import_early(*NEEDED_BY_ALL)
+# Every task needs them to reach a cluster.
+import_early("urllib3", "yaml")
 
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""

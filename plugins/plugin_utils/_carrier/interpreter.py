@@ -14,22 +14,14 @@ LIBRARIES = ("kubernetes", "yaml")
 INTERPRETER = "ansible_python_interpreter"
 
 
-NEEDED_BY_ALL = (
-    "urllib3",
-    "yaml",
-    "ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection",
-)
-"""What every task imports to reach a cluster."""
-
-
 def import_early(*names: str) -> None:
-    """Import modules that tasks need, where they can be had.
+    """Import libraries that tasks need, where they are installed.
 
     Ansible's main process imports an action plugin before it forks a worker for each of its tasks: what is
     imported with it is imported once.
 
     Args:
-        names: of modules which tasks of that plugin need, or those after it.
+        names: of libraries that may be missing, and that tasks of that plugin need.
     """
     for name in names:
         with suppress(ImportError):

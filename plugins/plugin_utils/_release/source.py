@@ -53,6 +53,7 @@ class Source:
 
 
 def is_url(source: str) -> bool:
+    """Whether a source is to be downloaded."""
     return urlsplit(source).scheme in ("http", "https", "file")
 
 
@@ -90,6 +91,7 @@ def local_path(request: ReleaseRequest) -> Path:
 
 
 def directory_source(path: Path, label: str) -> Source:
+    """The source that a directory is, called ``label`` in messages."""
     return Source(path, label, (path.name, path.resolve().name))
 
 
@@ -130,6 +132,7 @@ def archive_name(request: ReleaseRequest) -> str:
 
 
 def file_digest(path: Path) -> str:
+    """sha256 over a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._carrier.task import Result, Task
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
@@ -25,9 +25,7 @@ from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.selection import MOVED
 from ..._errors import LifecycleError
 from ..._objects.health.watcher import Watcher
-from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import read_autoscaled, scope_of
-from ..._objects.ownership.autoscaling import Target
 from ..._objects.ownership.findings import describe_findings
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
@@ -50,13 +48,6 @@ from ..desired.waves import needs_problems, waves_of
 from ..plan.binding import require_planned_code, require_planned_release
 
 
-class _Known(NamedTuple):
-    """What the cluster remembers of all components, and what its own autoscalers target."""
-
-    inventories: Mapping[str, Inventory]
-    autoscaled: frozenset[Target]
-
-
 class _Deployment:
     """The work on some components of a release, wave after wave."""
 
@@ -65,7 +56,7 @@ class _Deployment:
         task: Task,
         options: ComponentOptions,
         record: Mapping[str, Any],
-        known: _Known,
+        known: KnownState,
         reminder: Reminder,
     ) -> None:
         self._options = options
@@ -99,7 +90,9 @@ class _Deployment:
             out_of_grace=Grace(self._migrating.cancelled, options.grace),
             timeout=options.timeout,
             watcher=Watcher(task.cluster),
-            known=KnownState(known.inventories, self._desired.autoscaled | known.autoscaled, recorded),
+            known=replace(
+                known, autoscaled=self._desired.autoscaled | known.autoscaled, is_recorded=recorded
+            ),
             source=ContentSource(release.version, task.materials.fingerprint()),
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
             selection=self._selection(),
@@ -271,14 +264,15 @@ def deploy_components(task: Task, options: ComponentOptions) -> Result:
         return _deploy_under_lease(working_task, options, record, known)
 
 
-def _known(task: Task) -> _Known:
-    return _Known(
+def _known(task: Task) -> KnownState:
+    """What the cluster remembers of all components, and what its own autoscalers target."""
+    return KnownState(
         *call_in_threads(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster))
     )
 
 
 def _deploy_under_lease(
-    task: Task, options: ComponentOptions, record: Mapping[str, Any], known: _Known
+    task: Task, options: ComponentOptions, record: Mapping[str, Any], known: KnownState
 ) -> Result:
     with Reminder(task.progress) as reminder:
         deployment = _Deployment(task, options, record, known, reminder)

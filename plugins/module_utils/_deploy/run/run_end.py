@@ -16,7 +16,7 @@ from ..._cluster.cluster import Cluster
 from ..._objects.inventory.inventory import refreshed_inventory
 from ..._objects.inventory.live_objects import read_metadata
 from ..._runs.durations import render_durations
-from ..._runs.lease import lease_session as working
+from ..._runs.lease.lease_session import release_lease, run_under_lease
 from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, durations_of, run_problems
 from ..._runs.recorder import end_record, seconds_since_start
 from ..._runs.records.installation import Installation
@@ -44,9 +44,9 @@ def end_run(task: Task, run: str, interactive_managers: Sequence[str]) -> Result
         # By the work itself, or by somebody else: then it need not have the lease any more.
         result = _record_end(task.cluster, record, interactive_managers)
     else:
-        with working.run_under_lease(task, record) as working_task:
+        with run_under_lease(task, record) as working_task:
             result = _record_end(working_task.cluster, record, interactive_managers)
-    working.release_lease(task.cluster, record)
+    release_lease(task.cluster, record)
     return result
 
 

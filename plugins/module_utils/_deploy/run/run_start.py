@@ -17,7 +17,15 @@ from ..._errors import LifecycleError
 from ..._migrations.predicted_verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
 from ..._runs.cancellation import signalled
-from ..._runs.lease import lease_session as working
+from ..._runs.lease.lease_session import (
+    LeaseState,
+    acquire_lease,
+    fence_warning,
+    hold_lease,
+    lease_record,
+    read_lease_state,
+    release_acquired_lease,
+)
 from ..._runs.outcomes import PRUNE, global_phase
 from ..._runs.recorder import begin_record, end_cancelled_run, run_spec
 from ..._runs.records.definitions import RecordKinds, install_definitions
@@ -63,23 +71,21 @@ def start_run(
             )
         return _outdated(task, may_wait=may_wait)
     name = new_run_name()
-    won = working.acquire_lease(
-        task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before
-    )
+    won = acquire_lease(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
     try:
         if not won.is_first:
             # What the plan saw may have been in the middle of a change.
-            working.release_acquired_lease(task, won)
+            release_acquired_lease(task, won)
             return _outdated(task, may_wait=True)
-        with working.hold_lease(task, won) as working_task:
+        with hold_lease(task, won) as working_task:
             install_definitions(working_task.cluster, seen.installation, kinds)
-            spec = _run_spec(plan, seen.installation, deadline) | {"lease": working.lease_record(won)}
+            spec = _run_spec(plan, seen.installation, deadline) | {"lease": lease_record(won)}
             begun = _installation_while_running(plan, seen.installation, kinds)
             _record_begin(working_task, plan, name, spec, seen.installation, begun)
     except BaseException:
-        working.release_acquired_lease(task, won)
+        release_acquired_lease(task, won)
         raise
-    if told := working.fence_warning(won.fence):
+    if told := fence_warning(won.fence):
         task.progress("run", "advisory", told)
     return {"changed": True, "run": name, "outdated": False, "advisory": told}
 
@@ -155,12 +161,12 @@ class _Seen(NamedTuple):
 
     installation: Installation
     versions: str
-    before: working.LeaseState
+    before: LeaseState
 
 
 def _look(task: Task) -> _Seen:
     before, installation, parts = call_in_threads(
-        lambda: working.read_lease_state(task),
+        lambda: read_lease_state(task),
         lambda: read_installation(task.cluster),
         lambda: read_record_versions(task.cluster),
     )

@@ -59,6 +59,7 @@ def list_right(api_version: str, kind: str, served: Resources) -> set[Right]:
 
 
 def right_for(verb: str, resource: Resource, namespace: str) -> Right:
+    """The right to a verb on a kind; in the whole cluster where the kind has no namespaces."""
     place = namespace if resource.namespaced else ""
     return Right(verb, group_of(resource.api_version), resource.plural, place)
 

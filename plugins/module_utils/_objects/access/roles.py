@@ -43,6 +43,7 @@ def rights_problem(user: str, missing: Collection[Right], grants: str, what: str
 
 
 def in_words(rights: Iterable[Right]) -> list[str]:
+    """Rights as lines for people, those that differ only in their verb or name in one."""
     verbs: dict[tuple[str, str, str, str], set[str]] = {}
     for right in rights:
         verbs.setdefault((right.group, right.resource, right.namespace, right.name), set()).add(right.verb)

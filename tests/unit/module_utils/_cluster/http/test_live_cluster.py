@@ -600,55 +600,51 @@ def test_threads_share_one_pool() -> None:
         assert cluster.requests == {"GET": 82}
 
 
-def test_a_read_that_gets_no_answer_in_time_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def late_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, Script], Script]]:
+    """Makes of a script one that answers the first request for ConfigMaps by a method too late."""
     monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
-    answered, late = threading.Event(), [True]
+    over = threading.Event()
 
-    def script(request: Seen) -> Reply:
-        if "configmaps" in request.path and late:
-            late.clear()
-            answered.wait(5)
-        return Reply(CONFIG_MAP)
+    def with_delay(method: str, script: Script) -> Script:
+        waiting = [True]
 
-    with talking_to(script) as (cluster, server):
+        def delayed(request: Seen) -> Reply:
+            if waiting and request.method == method and "configmaps" in request.path:
+                waiting.clear()
+                over.wait(5)
+            return script(request)
+
+        return delayed
+
+    yield with_delay
+    over.set()
+
+
+def test_a_read_that_gets_no_answer_in_time_is_repeated(
+    late_once: Callable[[str, Script], Script],
+) -> None:
+    with talking_to(late_once("GET", lambda _request: Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
-        answered.set()
         assert [request.method for request in asked(server)] == ["GET", "GET"]
 
 
 def test_a_write_that_gets_no_answer_in_time_is_looked_at_before_it_is_repeated(
-    monkeypatch: pytest.MonkeyPatch,
+    late_once: Callable[[str, Script], Script],
 ) -> None:
-    monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
-    answered, late = threading.Event(), [True]
-
-    def script(request: Seen) -> Reply:
-        if request.method == "POST" and late:
-            late.clear()
-            answered.wait(5)
-        return Reply(CONFIG_MAP)
-
-    with talking_to(script) as (cluster, server):
+    with talking_to(late_once("POST", lambda _request: Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.create(CONFIG_MAP) == CONFIG_MAP
-        answered.set()
         assert [request.method for request in asked(server)] == ["POST", "GET"]
 
 
 def test_a_write_that_gets_no_answer_in_time_is_repeated_if_it_had_no_effect(
-    monkeypatch: pytest.MonkeyPatch,
+    late_once: Callable[[str, Script], Script],
 ) -> None:
-    monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
-    answered, late = threading.Event(), [True]
-
     def script(request: Seen) -> Reply:
         if request.method == "GET":
             return status(404, "NotFound", name="a", kind="configmaps")
-        if late:
-            late.clear()
-            answered.wait(5)
         return Reply(CONFIG_MAP)
 
-    with talking_to(script) as (cluster, server):
+    with talking_to(late_once("POST", script)) as (cluster, server):
         assert cluster.create(CONFIG_MAP) == CONFIG_MAP
-        answered.set()
         assert [request.method for request in asked(server)] == ["POST", "GET", "POST"]
