@@ -761,7 +761,7 @@ def test_durations_do_not_depend_on_the_wall_clock(monkeypatch: pytest.MonkeyPat
 
     class ClockSetBack(datetime):
         @classmethod
-        def now(cls, tz: tzinfo | None = None) -> ClockSetBack:
+        def now(cls, tz: tzinfo | None = None) -> datetime:
             return super().now(tz) - timedelta(hours=next(hours))
 
     monkeypatch.setattr(time, "time", lambda: 1e9 - 3600 * next(hours))
