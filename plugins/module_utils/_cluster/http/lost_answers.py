@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ..cluster import Object
 from ..errors import ClusterError, may_have_acted
-from .retry import Loss, RetryPolicy
+from .retry import INTERNAL, Loss, RetryPolicy
 
 T = TypeVar("T")
 
@@ -42,15 +42,16 @@ def resolve_lost_write(
         sleep: waits so many seconds.
 
     Raises:
-        ClusterError: the server refuses the write, and has not made it; or nothing is to be learnt of it.
+        ClusterError: the server refuses the write, and has not made it; or no look was answered.
     """
     started = time.monotonic()
     attempt = 0
+
+    def find() -> T | None:
+        return _look_until_answered(look, lost, policy, sleep)
+
     while True:
-        try:
-            found = look()
-        except ClusterError as error:
-            raise lost from error
+        found = find()
         if found is not None:
             return found
         attempt += 1
@@ -64,14 +65,33 @@ def resolve_lost_write(
         except ClusterError as error:
             if not may_have_acted(error):
                 # It may say so because the lost one has arrived after all.
-                try:
-                    found = look()
-                except ClusterError as unknown:
-                    raise lost from unknown
+                found = find()
                 if found is None:
                     raise
                 return found
             lost = error
+
+
+def _look_until_answered(
+    look: Callable[[], T | None], lost: ClusterError, policy: RetryPolicy, sleep: Callable[[float], None]
+) -> T | None:
+    """What ``look`` returns; a server that has just started refuses what it grants a moment later.
+
+    Raises:
+        ClusterError: ``lost``, as the write may have been made: no look was answered.
+    """
+    waited = 0.0
+    attempt = 0
+    while True:
+        try:
+            return look()
+        except ClusterError as error:
+            attempt += 1
+            wait = policy.delay(INTERNAL, attempt=attempt, elapsed=waited, repeatable=True)
+            if wait is None:
+                raise lost from error
+            waited += wait
+        sleep(wait)
 
 
 def contains_fields(live: Any, wanted: Any) -> bool:
