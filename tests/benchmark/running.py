@@ -148,7 +148,7 @@ class Place:
             raise BenchmarkError(f"`tests.cluster {verb}` failed:\n{done.stdout}")
 
     def _variables(self, kubeconfig: Path) -> Mapping[str, str]:
-        # All that begins with PYTHON: without its bytecode, for one, Python compiles all it imports each time.
+        # PYTHONDONTWRITEBYTECODE, for one, would make Python compile all imports each time.
         foreign = ("ANSIBLE_", "HELM_", "K8S_", "PYTHON")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         return {
