@@ -92,10 +92,10 @@ class CallbackModule(CallbackBase):
             Path(output).write_text(json.dumps(self._rows, indent=2) + "\n", "utf-8")
 
     def _collect(self, result: Any) -> None:
-        told = {"host": result._host.get_name(), "task": result._task.get_name()}
+        told = {"host": result.host.get_name(), "task": result.task.get_name()}
         known = {self._key(row) for row in self._rows}
         # The end of a run tells again what its tasks have told.
-        rows = [{**told, **row} for row in durations_in(result._result)]
+        rows = [{**told, **row} for row in durations_in(result.result)]
         self._rows += [row for row in rows if self._key(row) not in known]
 
     @staticmethod

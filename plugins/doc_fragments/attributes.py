@@ -14,8 +14,9 @@ options: {}
 requirements:
   - python >= 3.11
   - kubernetes >= 31.0.0
-  - PyYAML
-  - packaging
+  - PyYAML >= 6.0
+  - packaging >= 24.0
+  - urllib3 >= 2.0.2
 attributes:
   action:
     description: Has an action plugin, so that some of its work is done on the controller.

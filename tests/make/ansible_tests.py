@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which files of tests depend on ansible-core, so that an older ansible-core needs to run only those.
+"""Which files of tests depend on ansible-core, so that the others can be run without it.
 
 A file depends on ansible-core if it imports `ansible`, or names a program such as `ansible-playbook`. So does
 a file that imports one that depends on it, and a test below a `conftest.py` that does. Imports count wherever

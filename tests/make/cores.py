@@ -55,6 +55,19 @@ def environment(core: Core) -> Environment | None:
     return _with_python(core, pythons[0], f"core-{core.version}") if pythons else None
 
 
+def oldest() -> Environment | None:
+    """Provide an environment with the lowest versions that the collection promises, of all that it needs.
+
+    There is none where the oldest Python isn't at hand: others have no wheels of these versions.
+    """
+    python = SUPPORTED[0].pythons[0]
+    if python not in interpreters.found():
+        return None
+    found = Environment("oldest")
+    found.provide("oldest.txt", base=interpreters.found()[python])
+    return found
+
+
 def everywhere() -> Iterator[tuple[str, Environment | None]]:
     """Provide an environment for each version with each Python at hand, and say what it is.
 

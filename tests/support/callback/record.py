@@ -39,6 +39,6 @@ class CallbackModule(CallbackBase):
         self._record(result)
 
     def _record(self, result: Any) -> None:
-        line = json.dumps({"task": result._task.get_name(), "result": result._result}, default=str)
+        line = json.dumps({"task": result.task.get_name(), "result": result.result}, default=str)
         with Path(os.environ["KYMA_TEST_RECORD"]).open("a") as file:
             file.write(line + "\n")

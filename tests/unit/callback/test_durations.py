@@ -42,9 +42,9 @@ def test_what_others_call_durations_is_left_alone() -> None:
 def result(host: str, task: str, *rows: dict[str, Any]) -> SimpleNamespace:
     """What callbacks get of a task that has ended."""
     return SimpleNamespace(
-        _host=SimpleNamespace(get_name=lambda: host),
-        _task=SimpleNamespace(get_name=lambda: task),
-        _result={"durations": list(rows)},
+        host=SimpleNamespace(get_name=lambda: host),
+        task=SimpleNamespace(get_name=lambda: task),
+        result={"durations": list(rows)},
     )
 
 

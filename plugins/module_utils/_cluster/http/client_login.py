@@ -64,15 +64,14 @@ def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool)
             )
     except ConfigException as error:
         raise Unconfigured(f"{choice.origin}: {error}") from error
-    if not settings.api_key.get("BearerToken"):
+    if "BearerToken" not in settings.auth_settings():
         name = choice.user.content["auth-provider"].get("name")
         raise Unconfigured(f"{choice.origin}: the auth-provider {name} gives no token; log in anew")
     lock = threading.Lock()
 
     def authorization(_refused: str) -> str:
         with lock:
-            if settings.refresh_api_key_hook is not None:
-                settings.refresh_api_key_hook(settings)
-            return str(settings.api_key["BearerToken"])
+            # Renews the token where it has run out. How the client names it inside depends on its version.
+            return str(settings.auth_settings()["BearerToken"]["value"])
 
     return authorization
