@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 
 from .._release.version import number_problem
+from .hidden_secrets import hide_secrets
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Arguments:
         whole = {"changed": False, **result}
         if self.warnings:
             whole["warnings"] = [*self.warnings, *whole.get("warnings", ())]
-        return dict(remove_values(whole, self.secrets)) if self.secrets else whole
+        return dict(hide_secrets(whole, self.secrets)) if self.secrets else whole
 
 
 def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> Arguments:
@@ -71,7 +71,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
     secrets = frozenset(outcome._no_log_values)
     return Arguments(
         params=dict(outcome.validated_parameters),
-        problem=str(remove_values(problem, secrets)) if problem else "",
+        problem=str(hide_secrets(problem, secrets)) if problem else "",
         secrets=secrets,
         warnings=tuple(
             f"Both option {warning['option']} and its alias {warning['alias']} are set."
