@@ -15,6 +15,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprin
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 OBJECTS = {
+    ("2.7", "evaluation"): (370, 28),
+    ("2.7", "production"): (377, 28),
     ("2.8", "evaluation"): (385, 28),
     ("2.8", "production"): (392, 28),
     ("2.9", "evaluation"): (353, 28),
