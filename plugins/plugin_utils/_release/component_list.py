@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import LocatedMapping
@@ -17,7 +18,7 @@ from .yaml_files import SettingsReader, read_settings
 
 DEFAULT_NAMESPACE = "kyma-system"
 _LIST_KEYS = ("defaultNamespace", "prerequisites", "components")
-_ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "role")
+_ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "role", "provides")
 _RESERVED = {
     "global": "for values and migrations of the whole deployment",
     "crds": "the folder of what is established first",
@@ -25,6 +26,7 @@ _RESERVED = {
 }
 _ROLE = re.compile(r"\w[\w-]*(\.\w+)*", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
@@ -112,6 +114,7 @@ class _ListReader(SettingsReader):
             source=self._source(item),
             version=self.string(item, "version") or None,
             role=self._role(item),
+            provides=self._provides(item),
         )
 
     def _name(self, item: LocatedMapping) -> str:
@@ -143,6 +146,19 @@ class _ListReader(SettingsReader):
             # Ansible takes a path for a role as well, and would run what lies there.
             self.refuse(f"{role!r} can't be a role's name, such as acme.platform.telemetry", item.line)
         return role or None
+
+    def _provides(self, item: LocatedMapping) -> tuple[str, ...]:
+        groups = self.strings(item, "provides")
+        for group in groups:
+            if not _GROUP.fullmatch(group):
+                self.refuse(
+                    f"provides has {group!r}, which is no API group such as networking.istio.io: give it"
+                    " without version and kind",
+                    item.line,
+                )
+            elif is_built_in(group):
+                self.refuse(f"provides has {group}, which every cluster serves: leave it out", item.line)
+        return groups
 
     def _source(self, item: LocatedMapping) -> str | None:
         source = self.string(item, "source")

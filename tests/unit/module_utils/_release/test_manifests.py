@@ -196,6 +196,7 @@ def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
     assert objects_digest([{"a": 1}]) != objects_digest([{"a": "1"}])
     assert objects_digest([{"a": 1}, {"b": 1}]) != objects_digest([{"b": 1}, {"a": 1}])
 
+
 @pytest.mark.parametrize("phase", ["crd-install", "pre-install,pre-upgrade", "test"])
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_a_crd_never_counts_as_a_hook(phase: str, version: str) -> None:
