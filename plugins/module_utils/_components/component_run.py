@@ -23,7 +23,13 @@ from .._objects.health.diagnosis import diagnose
 from .._objects.health.served_kinds import wait_until_served
 from .._objects.health.status import CURRENT, Health, is_always_current
 from .._objects.health.status import FAILED as BROKEN
-from .._objects.health.wait import WaitResult, wait_until_established, wait_until_gone, wait_until_healthy
+from .._objects.health.wait import (
+    UnhealthyObject,
+    WaitResult,
+    wait_until_established,
+    wait_until_gone,
+    wait_until_healthy,
+)
 from .._objects.inventory.finished_job_entries import with_finished
 from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
 from .._objects.inventory.inventory_entry import entry_of
@@ -280,6 +286,7 @@ class ComponentWork:
             deadline=self._deadline,
             cancelled=place.out_of_grace,
             on_change=self._tell,
+            look_into=self._tell_causes,
             objects=[one.object for one in applied],
             pages=self._pages,
             watcher=place.watcher,
@@ -307,6 +314,15 @@ class ComponentWork:
             self._hanging[ref] = f"{ref}: {told}"
         self._place.progress(name, "waiting", f"{ref}: {told}")
         self._place.remind(name, _listed(list(self._hanging.values())))
+
+    def _tell_causes(self, unhealthy: Sequence[UnhealthyObject]) -> None:
+        """Say why objects hang, such as a pod that can't start, where that is more than was said before."""
+        for one in unhealthy[:MOST_REASONS]:
+            cause = diagnose(self._place.cluster, one)
+            if self._hanging.get(one.ref) != cause:
+                self._hanging[one.ref] = cause
+                self._place.progress(self._component.name, "waiting", cause)
+        self._place.remind(self._component.name, _listed(list(self._hanging.values())))
 
     def _patience(self) -> float:
         return self._component.timeout or self._place.timeout
