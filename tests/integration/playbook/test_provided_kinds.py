@@ -63,7 +63,7 @@ def operator(cluster: OwnCluster) -> Iterator[None]:
     """A process that installs definitions some seconds after the operator's Deployment was created."""
     mesh = crd("Mesh")
     mesh["spec"]["scope"] = "Cluster"
-    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "KUBECONFIG": str(cluster.kubeconfig)}
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "KUBECONFIG": str(cluster.kubeconfig)}
     with subprocess.Popen(["sh", "-ec", OPERATOR], stdin=subprocess.PIPE, env=environment) as process:
         assert process.stdin
         process.stdin.write("\n---\n".join(map(json.dumps, [crd("Gateway"), mesh])).encode())
