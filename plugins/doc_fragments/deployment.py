@@ -13,9 +13,10 @@ class ModuleDocFragment:
 options:
   replace_immutable:
     description:
-      - The kinds whose objects are deleted and created anew where a change would concern fields that can't be
-        changed.
-      - Objects of other kinds fail then, with a message that names the field.
+      - What may be deleted and recreated when a field changes that can't be changed in place.
+      - A kind, such as V(StatefulSet), allows it for all objects of that kind. V(StatefulSet
+        kyma-system/eventing-nats) allows it for that object alone.
+      - For all other objects such a change fails, with a message that names the field.
     type: list
     elements: str
     default: [Job]

@@ -20,7 +20,7 @@ from .._objects.inventory.inventory import Inventory, entries_of
 from .._objects.inventory.inventory_entry import current_entry
 from .._runs.outcomes import CANCELLED, FAILED, NARROW, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import read_inventories, write_inventory
-from .component_run import ComponentContext
+from .component_context import ComponentContext
 from .desired_component import DesiredComponent
 
 

@@ -193,8 +193,8 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
         message = f"{refusal.ref}: {message}"
     if is_immutable(refusal.error):
         message += (
-            f"; add {refusal.ref.kind} to replace_immutable (kyma_replace_immutable) to have it deleted and"
-            " made anew"
+            f"; add {str(refusal.ref)!r} to replace_immutable (kyma_replace_immutable) to have it deleted and"
+            f" made anew, or {refusal.ref.kind!r} to allow that for all of its kind"
         )
     webhook = silent_webhook(refusal.error)
     if webhook:

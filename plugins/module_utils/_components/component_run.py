@@ -8,121 +8,44 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
-from .._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
+from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
-from .._cluster.kinds import NAMESPACE_KIND, Kind, is_of_kind
+from .._cluster.kinds import NAMESPACE_KIND, is_of_kind
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
 from .._objects.apply.last_check import late_refusals
 from .._objects.health.diagnosis import diagnose
+from .._objects.health.served_kinds import wait_until_served
 from .._objects.health.status import CURRENT, Health, is_always_current
 from .._objects.health.status import FAILED as BROKEN
-from .._objects.health.wait import WaitResult, wait_until_established, wait_until_gone, wait_until_healthy
-from .._objects.health.watcher import Watcher
+from .._objects.health.wait import (
+    UnhealthyObject,
+    WaitResult,
+    wait_until_established,
+    wait_until_gone,
+    wait_until_healthy,
+)
 from .._objects.inventory.finished_job_entries import with_finished
 from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
 from .._objects.inventory.inventory_entry import entry_of
-from .._objects.inventory.live_objects import read_live
+from .._objects.inventory.live_objects import read_live, scope_of
 from .._objects.inventory.namespace_creators import with_namespace_creators
 from .._objects.inventory.new_findings import new_findings
-from .._objects.ownership.autoscaling import Target
-from .._objects.ownership.policy import Policy
-from .._progress import Progress
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
 from ..migration import Phase
+from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory
-from .desired_component import DesiredComponent
+from .desired_component import DesiredComponent, complete_provided, with_objects
+from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
 from .selection import ALL, MOVED, selected_objects
 
 Answer = TypeVar("Answer")
-
-
-class PhaseMigrations(Protocol):
-    """Runs the migrations of one component and phase."""
-
-    def __call__(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
-        """What came of each, as it stands in results: ``id``, ``state``, ``error``, ``fatal``, ..."""
-
-
-@dataclass(frozen=True)
-class KnownState:
-    """What the cluster remembers as a task begins.
-
-    Attributes:
-        inventories: of all that was deployed before, by owner.
-        autoscaled: what autoscalers of the cluster and of what is deployed target.
-        is_recorded: whether the cluster keeps our records, so that inventories can be written.
-    """
-
-    inventories: Mapping[str, Inventory]
-    autoscaled: frozenset[Target] = frozenset()
-    is_recorded: bool = True
-
-
-@dataclass(frozen=True)
-class RunAdditions:
-    """What came to the cluster with this run, so that no plan could ask the server about it.
-
-    Attributes:
-        kinds: by apiVersion and kind.
-        namespaces: names of namespaces, some of which may have been there before.
-    """
-
-    kinds: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
-    namespaces: frozenset[str] = frozenset()
-
-
-class ContentSource(NamedTuple):
-    """Where the content of components comes from.
-
-    Attributes:
-        version: of the release, or of the module.
-        fingerprint: of all of it, as it is rendered.
-    """
-
-    version: str
-    fingerprint: str
-
-
-@dataclass(frozen=True)
-class ComponentContext:
-    """What working on components takes.
-
-    Attributes:
-        cluster: the live one.
-        policy: what the user allows.
-        migrate: runs the migrations of one component and phase.
-        progress: where to tell what is going on.
-        remind: takes what of a component is to be said again from now on; nothing where that is empty.
-        cancelled: whether a person has asked to stop.
-        out_of_grace: whether what was in flight then has had its time.
-        timeout: seconds a component may take to become healthy, where it has no timeout of its own.
-        watcher: shared by all components that are waited for.
-        known: what the cluster remembers.
-        source: where the content comes from.
-        additions: what came with this run.
-        selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
-            it does not name a component.
-    """
-
-    cluster: Cluster
-    policy: Policy
-    migrate: PhaseMigrations
-    progress: Progress
-    remind: Callable[[str, str], None]
-    cancelled: Callable[[], bool]
-    out_of_grace: Callable[[], bool]
-    timeout: float
-    watcher: Watcher
-    known: KnownState
-    source: ContentSource
-    additions: RunAdditions = RunAdditions()
-    selection: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Stopped(Exception):
@@ -220,7 +143,6 @@ class ComponentWork:
         place, component = self._place, self._component
         before = place.known.inventories.get(component.name)
         selection = place.selection.get(component.name, ALL)
-        stays = before is not None and selection == MOVED
         # Once a migration has written, all objects are compared, as in the plan.
         if (
             before
@@ -231,18 +153,8 @@ class ComponentWork:
             self._select(before, selection)
         place.progress(component.name, "applying", f"{len(self._objects)} objects")
         self._rehearse()
-        intent = intended_inventory(
-            before or Inventory(component.name),
-            component.namespace,
-            component.listed,
-            self._objects if stays else component.objects,
-            whole=not stays,
-        )
-        if place.known.is_recorded:
-            intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
-            write_inventory(place.cluster, intent)
-        self._inventory = intent
-        waits = WaitCallbacks(until_gone=self._until_gone, until_served=self._until_served)
+        self._record_intent()
+        waits = WaitCallbacks(self._until_gone, self._until_served, self._until_provided)
         self._applied = apply_objects(
             place.cluster,
             self._objects,
@@ -264,6 +176,23 @@ class ComponentWork:
                 f"the run was cancelled, and its grace was used up: {len(self._applied.untried)} of"
                 f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
             )
+
+    def _record_intent(self) -> None:
+        """Record what is or will be there, so that nothing gets lost when the run is cut off."""
+        place, component = self._place, self._component
+        before = place.known.inventories.get(component.name)
+        stays = before is not None and place.selection.get(component.name, ALL) == MOVED
+        intent = intended_inventory(
+            before or Inventory(component.name),
+            component.namespace,
+            component.listed,
+            self._objects if stays else component.objects,
+            whole=not stays,
+        )
+        if place.known.is_recorded:
+            intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
+            write_inventory(place.cluster, intent)
+        self._inventory = intent
 
     def _select(self, inventory: Inventory, selection: str) -> None:
         """Apply only what the plan has selected; all else that has a health is only waited for."""
@@ -324,6 +253,28 @@ class ComponentWork:
         if not result.is_healthy:
             raise ClusterError(f"the API server does not serve an applied definition: {_told(result)}")
 
+    def _until_provided(self, rank: Sequence[Object]) -> Sequence[Object]:
+        """Wait for the kinds that components install; the objects, completed as these kinds are served."""
+        place, component = self._place, self._component
+        awaited = awaited_kinds(rank, place.providers, place.cluster.resource)
+        if awaited:
+            place.progress(component.name, "waiting", f"for {describe_awaited(awaited)}")
+            missing = wait_until_served(
+                place.cluster, awaited, deadline=self._deadline, cancelled=place.out_of_grace
+            )
+            error = unserved_error(rank, {kind: awaited[kind] for kind in missing}) if missing else ""
+            if error and place.out_of_grace():
+                raise _Stopped(CANCELLED, f"the run was cancelled; {error}")
+            if error:
+                raise _Stopped(FAILED, f"after {self._patience():.0f} s, {error}")
+        complete = partial(complete_provided, namespace=component.namespace, groups=place.providers)
+        served = scope_of(place.cluster)
+        if (completed := complete(rank, namespaced=served)) != rank:
+            self._component = with_objects(component, complete(component.objects, namespaced=served))
+            self._objects = complete(self._objects, namespaced=served)
+            self._record_intent()
+        return completed
+
     def _wait(self) -> None:
         # Definitions were waited for before the objects of their kinds were applied.
         place = self._place
@@ -335,6 +286,7 @@ class ComponentWork:
             deadline=self._deadline,
             cancelled=place.out_of_grace,
             on_change=self._tell,
+            look_into=self._tell_causes,
             objects=[one.object for one in applied],
             pages=self._pages,
             watcher=place.watcher,
@@ -362,6 +314,15 @@ class ComponentWork:
             self._hanging[ref] = f"{ref}: {told}"
         self._place.progress(name, "waiting", f"{ref}: {told}")
         self._place.remind(name, _listed(list(self._hanging.values())))
+
+    def _tell_causes(self, unhealthy: Sequence[UnhealthyObject]) -> None:
+        """Say why objects hang, such as a pod that can't start, where that is more than was said before."""
+        for one in unhealthy[:MOST_REASONS]:
+            cause = diagnose(self._place.cluster, one)
+            if self._hanging.get(one.ref) != cause:
+                self._hanging[one.ref] = cause
+                self._place.progress(self._component.name, "waiting", cause)
+        self._place.remind(self._component.name, _listed(list(self._hanging.values())))
 
     def _patience(self) -> float:
         return self._component.timeout or self._place.timeout

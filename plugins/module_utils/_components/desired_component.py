@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._cluster.cluster import Object, Ref, group_of
+from .._cluster.cluster import Object, Ref, group_of, ref_of
 from .._cluster.kinds import is_crd
 from .._objects.ownership.autoscaling import Target, is_autoscaler, is_scaled, target_of
+from .._release.manifests import objects_digest
 from .._release.model import Content
 from .component_inventory import DeployedAs
 
@@ -65,6 +66,29 @@ def complete_manifests(
         scaled: what autoscalers target.
     """
     return [complete_manifest(one, namespace, namespaced, scaled) for one in manifests]
+
+
+def complete_provided(
+    objects: Sequence[Object], namespace: str, groups: Container[str], namespaced: Scope
+) -> Sequence[Object]:
+    """Objects as they are, but for those of some API groups, which are completed once more.
+
+    Args:
+        objects: completed when the cluster did not serve these groups yet.
+        namespace: the component's.
+        groups: API groups whose kinds a component installs when it runs.
+        namespaced: which kinds are namespaced, as the cluster serves them now.
+    """
+    return [
+        complete_manifest(obj, namespace, namespaced) if group_of(obj["apiVersion"]) in groups else obj
+        for obj in objects
+    ]
+
+
+def with_objects(component: DesiredComponent, objects: Sequence[Object]) -> DesiredComponent:
+    """The component, consisting of these objects."""
+    refs = frozenset(map(ref_of, objects))
+    return replace(component, objects=objects, digest=objects_digest(objects), refs=refs)
 
 
 def complete_manifest(

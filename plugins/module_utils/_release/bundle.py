@@ -32,7 +32,8 @@ def from_bundle(bundle: bytes) -> Release:
     for name in ("upgrades_from", "warnings"):
         kept[name] = tuple(kept[name])
     kept["components"] = tuple(
-        ComponentEntry(**entry | {"needs": tuple(entry["needs"])}) for entry in kept["components"]
+        ComponentEntry(**entry | {key: tuple(entry[key]) for key in ("needs", "provides")})
+        for entry in kept["components"]
     )
     kept["content"] = {name: _content(content) for name, content in kept["content"].items()}
     kept["crds"] = _content(kept["crds"])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._cluster.kinds import is_crd
 from .crd_kinds import crd_problem
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents
@@ -79,7 +80,12 @@ class ManifestCollection:
 
 
 def hooks_of(obj: Object) -> tuple[str, ...]:
-    """The Helm hooks that an object is for. Only ``helm.sh/hook`` says so, not a weight or a policy."""
+    """The Helm hooks that an object is for. Only ``helm.sh/hook`` says so, not a weight or a policy.
+
+    A CRD never is one: ``crd-install`` was Helm 2's way to install it before what needs it.
+    """
+    if is_crd(obj):
+        return ()
     value = (obj["metadata"].get("annotations") or {}).get(HOOK_ANNOTATION)
     return tuple(filter(None, (phase.strip() for phase in str(value or "").split(","))))
 

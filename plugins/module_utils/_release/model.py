@@ -24,6 +24,7 @@ class ComponentEntry:
         source: where its content lies, relative to the release, instead of where convention finds it.
         version: its own version, for people.
         role: the Ansible role that deploys it instead of the default one.
+        provides: API groups whose definitions it installs when it runs, such as ``networking.istio.io``.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ComponentEntry:
     source: str | None = None
     version: str | None = None
     role: str | None = None
+    provides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .python_loader import python_loader
 from .release_error import ReleaseError, release_error
 
 MOST_REPETITIONS = 1_000_000
@@ -66,7 +67,7 @@ def read_documents(
     """
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = getattr(yaml, "CSafeLoader", None) or python_loader()
     try:
         return list(_Builder(yaml.parse(text, Loader=loader), file, scalar or kubernetes_scalar, mapping))
     except yaml.MarkedYAMLError as error:

@@ -53,7 +53,7 @@ class GrowLokiVolume(Migration):
     component = "logging"
     phase = Phase.PRE
     name = "grow-loki-volume"
-    remove_in = "2.12"
+    remove_in = "2.17"
     irreversible: ClassVar[str] = "A volume that has grown can't shrink."
     irreversible_kinds = ("PersistentVolumeClaim",)
 

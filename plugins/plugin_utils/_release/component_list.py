@@ -9,15 +9,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    Problem,
+    ReleaseError,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import LocatedMapping
 
 from .yaml_files import SettingsReader, read_settings
 
 DEFAULT_NAMESPACE = "kyma-system"
 _LIST_KEYS = ("defaultNamespace", "prerequisites", "components")
-_ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "role")
+_ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "role", "provides")
 _RESERVED = {
     "global": "for values and migrations of the whole deployment",
     "crds": "the folder of what is established first",
@@ -25,6 +29,8 @@ _RESERVED = {
 }
 _ROLE = re.compile(r"\w[\w-]*(\.\w+)*", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
+_NAMED = re.compile(r"^[^#\n]*?\bname[\"']?\s*:\s*[\"']?([a-z0-9][-a-z0-9]*)", re.MULTILINE)
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
@@ -32,8 +38,8 @@ _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\
 class ComponentList:
     """A component list as it was read: prerequisites first."""
 
-    default_namespace: str
-    entries: tuple[ComponentEntry, ...]
+    default_namespace: str = DEFAULT_NAMESPACE
+    entries: tuple[ComponentEntry, ...] = ()
 
 
 def parse_component_list(text: str, file: str) -> ComponentList:
@@ -42,7 +48,23 @@ def parse_component_list(text: str, file: str) -> ComponentList:
     Raises:
         ReleaseError: everything that is wrong with it.
     """
-    settings = read_settings(text, file)
+    listed, problems = read_component_list(text, file)
+    if problems:
+        raise ReleaseError(problems)
+    return listed
+
+
+def read_component_list(text: str, file: str) -> tuple[ComponentList, tuple[Problem, ...]]:
+    """What can be read of a component list, and everything that is wrong with it.
+
+    Of a text that is no YAML only names can be read: they are found as they are written.
+    """
+    try:
+        settings = read_settings(text, file)
+    except ReleaseError as error:
+        names = dict.fromkeys(_NAMED.findall(text))
+        named = tuple(ComponentEntry(name, DEFAULT_NAMESPACE) for name in names)
+        return ComponentList(entries=named), error.problems
     reader = _ListReader(file)
     reader.only(settings, _LIST_KEYS)
     namespace = reader.namespace(settings, "defaultNamespace") or DEFAULT_NAMESPACE
@@ -51,9 +73,7 @@ def parse_component_list(text: str, file: str) -> ComponentList:
     ]
     if not entries and not reader.problems:
         reader.refuse("the list has no components", settings.line)
-    if reader.problems:
-        raise ReleaseError(reader.problems)
-    return ComponentList(namespace, tuple(entries))
+    return ComponentList(namespace, tuple(entries)), tuple(reader.problems)
 
 
 def seconds_of(duration: str) -> float | None:
@@ -90,8 +110,10 @@ class _ListReader(SettingsReader):
         for position, item in enumerate(items, 1):
             if not isinstance(item, LocatedMapping):
                 self.refuse(f"entry {position} of {key} must be a mapping with a name", settings.line)
-            elif name := self._name(item):
-                yield self._entry(item, name, default_namespace, key == "prerequisites")
+                continue
+            entry = self._entry(item, self._name(item), default_namespace, key == "prerequisites")
+            if entry.name:
+                yield entry
 
     def namespace(self, mapping: LocatedMapping, key: str) -> str:
         namespace = self.string(mapping, key)
@@ -112,23 +134,29 @@ class _ListReader(SettingsReader):
             source=self._source(item),
             version=self.string(item, "version") or None,
             role=self._role(item),
+            provides=self._provides(item),
         )
 
     def _name(self, item: LocatedMapping) -> str:
+        """The name of an entry; empty if it can't be one, and is refused."""
         name = self.string(item, "name")
-        if not name:
-            self.refuse("a component needs a name", item.line)
-        elif not _NAME.fullmatch(name):
-            self.refuse(
-                f"{name!r} can't be a component's name: it may have lower-case letters, digits and '-'",
-                item.line,
-            )
-        elif name in _RESERVED:
-            self.refuse(f"no component can be called {name}: that is {_RESERVED[name]}", item.line)
-        elif name in self._lines:
-            self.refuse(f"the component {name} is there twice, first on line {self._lines[name]}", item.line)
-        self._lines.setdefault(name, item.line)
+        problem = self._name_problem(name)
+        if problem:
+            self.refuse(problem, item.line)
+            return ""
+        self._lines[name] = item.line
         return name
+
+    def _name_problem(self, name: str) -> str:
+        if not name:
+            return "a component needs a name"
+        if not _NAME.fullmatch(name):
+            return f"{name!r} can't be a component's name: it may have lower-case letters, digits and '-'"
+        if name in _RESERVED:
+            return f"no component can be called {name}: that is {_RESERVED[name]}"
+        if name in self._lines:
+            return f"the component {name} is there twice, first on line {self._lines[name]}"
+        return ""
 
     def _timeout(self, item: LocatedMapping) -> float | None:
         text = self.string(item, "timeout")
@@ -143,6 +171,19 @@ class _ListReader(SettingsReader):
             # Ansible takes a path for a role as well, and would run what lies there.
             self.refuse(f"{role!r} can't be a role's name, such as acme.platform.telemetry", item.line)
         return role or None
+
+    def _provides(self, item: LocatedMapping) -> tuple[str, ...]:
+        groups = self.strings(item, "provides")
+        for group in groups:
+            if not _GROUP.fullmatch(group):
+                self.refuse(
+                    f"provides has {group!r}, which is no API group such as networking.istio.io: give it"
+                    " without version and kind",
+                    item.line,
+                )
+            elif is_built_in(group):
+                self.refuse(f"provides has {group}, which every cluster serves: leave it out", item.line)
+        return groups
 
     def _source(self, item: LocatedMapping) -> str | None:
         source = self.string(item, "source")

@@ -27,6 +27,8 @@ RENDERING = "2"
 """To be raised when this collection renders the same files to other objects."""
 REST_SECONDS = 2.0
 """How long a file has to rest for its digest to be remembered: some file systems have times as coarse."""
+_MISSING = b"\0"
+"""Stands for a file that can't be read: text has no such character."""
 
 _remembered: dict[tuple[int, ...], str] = {}
 """The digests of files that this process has read, by which file and which state of it that was."""
@@ -37,10 +39,11 @@ def fingerprint(request: ReleaseRequest) -> str:
 
     That is every file which convention may find (those of other profiles included, as telling them apart
     takes longer than reading them), profile, version, the user's values, and the versions of the tools.
-    Nothing of where the release lies goes into it, so that all machines agree.
+    Nothing of where the release lies goes into it, so that all machines agree. A tool or a file of the user's
+    that is missing makes it another one than any that was deployed; the reading then tells what is missing.
 
     Raises:
-        ReleaseError: there is no such release, or a tool that it needs is missing.
+        ReleaseError: there is no such release.
     """
     digest = Digest()
     digest.add("rendering", RENDERING)
@@ -48,8 +51,8 @@ def fingerprint(request: ReleaseRequest) -> str:
     for override in request.overrides:
         digest.add("override", override)
     for file in request.values_files:
-        digest.add("values", content_of(Path(file).expanduser()))
-    own_list = content_of(Path(request.component_list).expanduser()) if request.component_list else b""
+        digest.add("values", _of_user(file))
+    own_list = _of_user(request.component_list) if request.component_list else b""
     digest.add("list", own_list)
     pinned = wanted_digest(request)
     path = None if is_url(request.source) else local_path(request)
@@ -59,8 +62,8 @@ def fingerprint(request: ReleaseRequest) -> str:
         digest.add("archive", file_digest(path) if path else pinned)
         digest.add("version", request.version or version_in_name(archive_name(request)))
         # What is in the archive is not looked at, so it may need any of them.
-        digest.add("helm", _if_there(helm_version, request.helm_binary))
-        digest.add("kustomize", _if_there(kustomize_version))
+        digest.add("helm", _version(helm_version, request.helm_binary))
+        digest.add("kustomize", _version(kustomize_version))
     return digest.hex()
 
 
@@ -97,9 +100,9 @@ def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list
     for file in files:
         digest.add(str(file)[start:], digest_of(file))  # relative_to takes longer than all of the reading
     if CHART in names:
-        digest.add("helm", helm_version(request.helm_binary))
+        digest.add("helm", _version(helm_version, request.helm_binary))
     if names.intersection(KUSTOMIZATIONS):
-        digest.add("kustomize", kustomize_version())
+        digest.add("kustomize", _version(kustomize_version))
 
 
 def _has_sources(layout: Layout, own_list: bytes) -> bool:
@@ -107,9 +110,16 @@ def _has_sources(layout: Layout, own_list: bytes) -> bool:
     return b"source" in (own_list or (content_of(path) if path else b""))
 
 
-def _if_there(version: Callable[..., str], *arguments: str) -> str:
+def _of_user(file: str) -> bytes:
     try:
-        return version(*arguments)
+        return content_of(Path(file).expanduser())
+    except ReleaseError:
+        return _MISSING
+
+
+def _version(ask: Callable[..., str], *arguments: str) -> str:
+    try:
+        return ask(*arguments)
     except ReleaseError:
         return ""
 

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
 )
 
 from .component_contents import Contents
-from .component_list import ComponentList, parse_component_list
+from .component_list import ComponentList, read_component_list
 from .fingerprint import fingerprint
 from .layout import Chart, ComponentSource, layout_of
 from .problems import ProblemCollector
@@ -117,16 +117,19 @@ class _Loading:
             lambda: read_user_values(self._request.values_files, self._request.overrides), UserValues()
         )
         crds = self._findings.attempt(self._contents.crds, Content(()))
-        listed = self._findings.attempt(self._components, None)
-        profile = self._findings.attempt(lambda: self._profile(listed), None) if listed else None
-        if listed is None or profile is None:
-            raise ReleaseError(self._findings.problems)
+        listed, problems = self._findings.attempt(self._list, (ComponentList(), tuple[Problem, ...]()))
+        self._findings.problems += problems
+        is_whole = bool(listed.entries) and not problems
+        profile = self._findings.attempt(lambda: self._profile(listed), None) if is_whole else None
         content, crds = self._content(listed, profile, values, crds)
+        if self._findings.problems:
+            # With the faults of components those of the CRDs, also where these were not needed.
+            self._contents.read_crds(crds)
         self._findings.refuse()
         return Release(
             version=version,
             digest=digest,
-            profile=profile,
+            profile=profile or "",
             default_namespace=listed.default_namespace,
             components=listed.entries,
             content=content,
@@ -138,8 +141,8 @@ class _Loading:
 
     def component(self, name: str) -> Content:
         listed = self._components()
-        entry = next((entry for entry in listed.entries if entry.name == name), None) if listed else None
-        if listed is None or entry is None:
+        entry = next((entry for entry in listed.entries if entry.name == name), None)
+        if entry is None:
             raise release_error(f"the release has no component {name}", self._source.label)
         found = self._findings.attempt(
             lambda: dict(self._found([entry], self._profile(listed))).get(name), None
@@ -175,48 +178,62 @@ class _Loading:
             )
         return version
 
-    def _components(self) -> ComponentList | None:
+    def _components(self) -> ComponentList:
+        listed, problems = self._list()
+        if problems:
+            raise ReleaseError(problems)
+        return listed
+
+    def _list(self) -> tuple[ComponentList, tuple[Problem, ...]]:
+        """What can be read of the component list, and what is wrong with it."""
         if self._request.component_list:
             file = self._request.component_list
-            return parse_component_list(read_text(Path(file).expanduser(), file), file)
+            return read_component_list(read_text(Path(file).expanduser(), file), file)
         path = self._layout.component_list()
         if path is None:
             raise release_error(
                 "there is no components.yaml (or .yml, .json), neither here nor in installation/resources",
                 self._source.label,
             )
-        return parse_component_list(self._text(path), self._source.show(path))
+        return read_component_list(self._text(path), self._source.show(path))
 
     def _profile(self, listed: ComponentList) -> str:
         return choose_profile(self._layout, listed.entries, self._request.profile, self._source.label)
 
     def _content(
-        self, listed: ComponentList, profile: str, values: UserValues, crds: Content
+        self, listed: ComponentList, profile: str | None, values: UserValues, crds: Content
     ) -> tuple[dict[str, Content], Content]:
+        """Content by component, and the CRDs.
+
+        Without a profile, something is wrong with the list or the profile. Then only what is there is read:
+        the rest may be missing because of that.
+        """
         found = dict(self._found(listed.entries, profile))
-        charts = {name for name, content in found.items() if isinstance(content, Chart)}
         names = {entry.name for entry in listed.entries}
-        self._findings.problems += values.problems(charts, names - charts)
+        if profile is not None:
+            charts = {name for name, content in found.items() if isinstance(content, Chart)}
+            self._findings.problems += values.problems(charts, names - charts)
         self._findings.warnings += values.warnings(names)
         entries = [entry for entry in listed.entries if entry.name in found]
         rendered, crds = self._contents.of_all(entries, found, values, crds)
         return {entry.name: rendered[entry.name] for entry in entries if entry.name in rendered}, crds
 
     def _found(
-        self, entries: Iterable[ComponentEntry], profile: str
+        self, entries: Iterable[ComponentEntry], profile: str | None
     ) -> Iterator[tuple[str, ComponentSource]]:
+        wanted = self._request.profile if profile is None else profile
         for entry in entries:
-            found = self._layout.find(entry.name, profile, entry.source)
+            found = self._layout.find(entry.name, wanted, entry.source)
             if found:
                 yield entry.name, found
-                continue
-            places = self._layout.places(entry.name, profile, entry.source)
-            looked = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
-            self._findings.problems.append(
-                Problem(
-                    f"the component {entry.name} has no content; looked for: {looked}", self._source.label
+            elif profile is not None:
+                places = self._layout.places(entry.name, wanted, entry.source)
+                looked = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
+                self._findings.problems.append(
+                    Problem(
+                        f"the component {entry.name} has no content; looked for: {looked}", self._source.label
+                    )
                 )
-            )
 
     def _text(self, path: Path) -> str:
         return read_text(path, self._source.show(path))

@@ -40,4 +40,4 @@ class ProblemCollector:
     def refuse(self) -> None:
         """Raise ReleaseError where there are problems."""
         if self.problems:
-            raise ReleaseError(self.problems)
+            raise ReleaseError(dict.fromkeys(self.problems))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..._cluster.cluster import Object, Ref, ref_of
+from ..._cluster.cluster import Object, Ref, group_of, ref_of
 from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
 from ..._components.component_inventory import deployed_as, listed_as
 from ..._components.desired_component import (
@@ -42,6 +42,11 @@ class DesiredRelease:
     entries: dict[str, ComponentEntry]
     problems: tuple[str, ...] = ()
     autoscaled: frozenset[Target] = frozenset()
+
+    @property
+    def providers(self) -> dict[str, str]:
+        """The component that provides the kinds of an API group, by group; the first one counts."""
+        return _providers(self.entries.values())
 
 
 def desired_release(
@@ -83,7 +88,9 @@ class _Completion:
         self.scaled = _autoscaled(release, looked_at)
         contents = [release.content[entry.name] for entry in looked_at]
         crds = [] if FOUNDATION in kept else [release.crds]
-        self._namespaced = with_own_kinds(served, [*contents, *crds])
+        self._namespaced = _with_provided(
+            with_own_kinds(served, [*contents, *crds]), _providers(release.components)
+        )
         self._owners = {ref: name for name, one in kept.items() for ref in one.refs}
 
     def foundation(self) -> DesiredComponent:
@@ -184,6 +191,27 @@ class _Completion:
     def _may_scale(self, entry: ComponentEntry) -> bool:
         known = self._kept.get(entry.name)
         return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
+
+
+def _providers(entries: Iterable[ComponentEntry]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in entries:
+        for group in entry.provides:
+            found.setdefault(group, entry.name)
+    return found
+
+
+def _with_provided(namespaced: Scope, groups: Container[str]) -> Scope:
+    """Take kinds that a component installs for namespaced as long as nothing is known of them.
+
+    Most are. A run completes the objects once more when their kinds are served.
+    """
+
+    def scope(api_version: str, kind: str) -> bool | None:
+        known = namespaced(api_version, kind)
+        return True if known is None and group_of(api_version) in groups else known
+
+    return scope
 
 
 def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozenset[Target]:

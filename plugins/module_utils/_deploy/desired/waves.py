@@ -40,31 +40,33 @@ def needs_problems(entries: Sequence[ComponentEntry]) -> list[str]:
         for need in entry.needs
         if need in by_name and need not in {earlier.name for earlier in entries[:position]}
     ]
-    cycle = _cycle(by_name)
-    if cycle:
-        problems.append(f"the components need each other in a circle: {' → '.join(cycle)}")
+    circles = _circles({entry.name: entry.needs for entry in entries})
+    problems += [f"the components need each other in a circle: {' → '.join(one)}" for one in circles]
     return problems
 
 
-def _cycle(by_name: Mapping[str, ComponentEntry]) -> list[str]:
-    done: set[str] = set()
+def _circles(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """The shortest circle of each need that is part of one, from the name that comes first and back to it."""
+    position = {name: number for number, name in enumerate(needs)}
+    found: dict[tuple[str, ...], None] = {}
+    for name, needed in needs.items():
+        for need in needed:
+            if way := _shortest_way(needs, need, name):
+                first = way.index(min(way, key=position.__getitem__))
+                found[(*way[first:], *way[: first + 1])] = None
+    return list(found)
 
-    def walk(name: str, path: list[str]) -> list[str]:
-        if name in path:
-            return [*path[path.index(name) :], name]
-        if name in done or name not in by_name:
-            return []
-        for need in by_name[name].needs:
-            found = walk(need, [*path, name])
-            if found:
-                return found
-        done.add(name)
-        return []
 
-    for name in by_name:
-        found = walk(name, [])
-        if found:
-            return found
+def _shortest_way(needs: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
+    """Names from one to another, each of which needs the next; none if there is no such way."""
+    ways = [[start]] if start in needs else []
+    seen = {start}
+    for way in ways:
+        if way[-1] == end:
+            return way
+        later = [need for need in dict.fromkeys(needs[way[-1]]) if need in needs and need not in seen]
+        seen.update(later)
+        ways += [[*way, need] for need in later]
     return []
 
 

@@ -108,6 +108,7 @@ class ReleaseRehearsal:
             digest,
             self._observed.installation.digest,
             _bringers(self._desired),
+            self._desired.providers,
             is_ordered=not needs_problems(release.components),
             is_settled=bool(skip) and not request.policy.takes_from_others,
             # Where the release as a whole may not follow, each of its components would say the same.

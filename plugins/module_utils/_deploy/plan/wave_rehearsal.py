@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..._cluster.cluster import Object, ref_of
+from ..._cluster.cluster import group_of, ref_of
 from ..._cluster.errors import ClusterError, KindNotServed
 from ..._cluster.kinds import defined_kinds
 from ..._components.component_inventory import DeployedAs, deployed_as
@@ -22,6 +22,7 @@ from ..._components.component_rehearsal import (
 )
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.rehearsal import MigrationRehearsal
+from ..._components.provided_kinds import ApiKind, awaited_kinds, kind_of, unverified_warning
 from ..._components.selection import Origin
 from ..._objects.apply.apply_set import ApplyResult, Refusal
 from ..._objects.apply.change import ObjectChange
@@ -44,6 +45,7 @@ class ReleaseContext:
         digest: of the release.
         deployed_digest: of the release that the cluster has.
         brought: the components that define kinds of the release's own, by apiVersion and kind.
+        providers: the components that install kinds when they run, by API group.
         is_ordered: whether the components' needs make sense, so that it is known which of them come first.
         is_settled: whether nothing that other components may reach into has changed (see
             :mod:`~.unchanged_components`), and what others hold is left to them.
@@ -55,7 +57,8 @@ class ReleaseContext:
     version: str
     digest: str
     deployed_digest: str
-    brought: Mapping[tuple[str, str], str]
+    brought: Mapping[ApiKind, str]
+    providers: Mapping[str, str]
     is_ordered: bool
     is_settled: bool
     may_go_back: bool
@@ -72,15 +75,26 @@ class _Member:
             come of that.
         beside: the kinds among its objects that only a component beside it makes the cluster serve, which it
             names.
+        awaited: the kinds among its objects that a component installs when it runs, which it names. Nothing
+            can be asked about these objects.
+        warnings: what a person should know of both.
     """
 
     start: RehearsalStart
     blockers: tuple[Blocker, ...]
-    beside: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    beside: Mapping[ApiKind, str] = field(default_factory=dict)
+    awaited: Mapping[ApiKind, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return self.start.name
+
+    @property
+    def unverified(self) -> tuple[ObjectChange, ...]:
+        """What becomes of the objects whose kinds are awaited."""
+        late = [obj for obj in self.start.objects if kind_of(obj) in self.awaited]
+        return tuple(ObjectChange(ref_of(obj), None, obj, unverified=True) for obj in late)
 
 
 class WaveRehearsal:
@@ -100,17 +114,19 @@ class WaveRehearsal:
         self._changes = changes
         self._component = ComponentRehearsal(context.components, migrations)
         # What a refused definition would have brought is not missing from the cluster.
-        self._missed: set[tuple[str, str]] = set() if context.is_ordered else set(context.brought)
+        self._missed: set[ApiKind] = set() if context.is_ordered else set(context.brought)
+        self._started: set[str] = set() if context.is_ordered else set(context.providers.values())
 
     def rehearse(self, wave: Sequence[DesiredComponent]) -> list[RehearsedComponent]:
         """Rehearse components that don't need each other; the server is asked about them side by side."""
-        members = self._with_beside([self._start(component) for component in wave])
+        self._started.update(component.name for component in wave)
+        members = self._with_later_kinds([self._start(component) for component in wave])
         applied = map_in_threads(self._apply, members)
         applied = [self._with_rest(*both) for both in zip(members, applied, strict=True)]
         self._missed.update(*map(_refused_kinds, members, applied))
         changes = self._changes_by_component(members, applied)
         return [
-            self._end(member, result, changes.get(member.name, ()))
+            self._end(member, result, (*changes.get(member.name, ()), *member.unverified))
             for member, result in zip(members, applied, strict=True)
         ]
 
@@ -134,34 +150,33 @@ class WaveRehearsal:
             is_limited_to_changes=context.is_settled and not self._migrations.needed,
         )
 
-    def _with_beside(self, wave: Sequence[_Member]) -> list[_Member]:
-        """Find out what waits for definitions of components beside it, which may come too late."""
+    def _with_later_kinds(self, wave: Sequence[_Member]) -> list[_Member]:
+        """Find out what waits for definitions of components beside it, and for kinds that are installed."""
         names = {one.name for one in wave}
         brought, overlay = self._context.brought, self._context.components.overlay
 
-        def beside(one: _Member) -> dict[tuple[str, str], str]:
-            kinds = {_kind_of(obj): brought.get(_kind_of(obj), "") for obj in one.start.objects}
-            others = names - {one.name}
-            return {
-                kind: name
-                for kind, name in kinds.items()
-                if name in others and overlay.resource(*kind) is None
-            }
+        def with_later_kinds(one: _Member) -> _Member:
+            others, objects = names - {one.name}, one.start.objects
+            kinds = {kind: brought[kind] for kind in map(kind_of, objects) if kind in brought}
+            beside = {k: name for k, name in kinds.items() if name in others and overlay.resource(*k) is None}
+            provided = awaited_kinds(objects, self._context.providers, overlay.resource)
+            awaited = {k: name for k, name in provided.items() if name in self._started and k not in brought}
+            late = beside | {k: name for k, name in awaited.items() if name in others}
+            told = unverified_warning(one.name, objects, awaited), *_beside_warnings(one.name, late)
+            return replace(one, beside=beside, awaited=awaited, warnings=tuple(filter(None, told)))
 
-        return [replace(one, beside=beside(one)) for one in wave]
+        return list(map(with_later_kinds, wave))
 
     def _apply(self, member: _Member) -> ApplyResult:
-        start = member.start
-        return self._component.apply(
-            start, [obj for obj in start.objects if _kind_of(obj) not in member.beside]
-        )
+        start, later = member.start, {*member.beside, *member.awaited}
+        return self._component.apply(start, [obj for obj in start.objects if kind_of(obj) not in later])
 
     def _with_rest(self, member: _Member, applied: ApplyResult) -> ApplyResult:
         """Apply what waits for definitions of components beside it, after all else of its wave."""
         if not member.beside:
             return applied
         start = member.start
-        rest = self._component.apply(start, [obj for obj in start.objects if _kind_of(obj) in member.beside])
+        rest = self._component.apply(start, [obj for obj in start.objects if kind_of(obj) in member.beside])
         return replace(
             applied, applied=(*applied.applied, *rest.applied), refused=(*applied.refused, *rest.refused)
         )
@@ -191,7 +206,7 @@ class WaveRehearsal:
         ]
         return replace(
             found,
-            plan=replace(found.plan, warnings=(*found.plan.warnings, *_beside_warnings(member))),
+            plan=replace(found.plan, warnings=(*found.plan.warnings, *member.warnings)),
             blockers=(
                 *member.blockers,
                 *(self._refusal_blocker(member.name, refusal) for refusal in refused),
@@ -204,23 +219,24 @@ class WaveRehearsal:
 
     def _refusal_blocker(self, component: str, refusal: Refusal) -> Blocker:
         blocker, error, alone = refusal_blocker(component, refusal), refusal.error, self._context.alone
-        bringer = ""
-        if isinstance(error, KindNotServed):
-            bringer = self._context.brought.get((error.api_version, error.kind), "")
+        if not isinstance(error, KindNotServed):
+            return blocker
+        group = group_of(error.api_version)
+        brought = self._context.brought.get((error.api_version, error.kind), "")
+        bringer = brought or self._context.providers.get(group, "")
         if bringer in ("", FOUNDATION, component):
             return blocker
-        advice = ": have that come first (needs, prerequisites), or put the definition into crds/"
+        brings = "brings its definition" if brought else f"provides {group}"
+        advice = ": have that come first (needs, prerequisites)"
+        if brought:
+            advice += ", or put the definition into crds/"
         if alone and bringer not in alone:
             advice = ", and is none of components (kyma_components)"
-        message = f"{blocker.message}; component {bringer} brings its definition{advice}"
+        message = f"{blocker.message}; component {bringer} {brings}{advice}"
         return replace(blocker, message=message)
 
 
-def _kind_of(obj: Object) -> tuple[str, str]:
-    return obj["apiVersion"], obj["kind"]
-
-
-def _refused_kinds(member: _Member, applied: ApplyResult) -> set[tuple[str, str]]:
+def _refused_kinds(member: _Member, applied: ApplyResult) -> set[ApiKind]:
     """What the definitions that were refused would have made the cluster serve."""
     refused = {one.ref for one in applied.refused}
     return (
@@ -230,9 +246,9 @@ def _refused_kinds(member: _Member, applied: ApplyResult) -> set[tuple[str, str]
     )
 
 
-def _beside_warnings(member: _Member) -> list[str]:
+def _beside_warnings(name: str, beside: Mapping[ApiKind, str]) -> list[str]:
     return [
         f"{kind} in {api_version} is served only with the component {bringer}, which is deployed side by side"
-        f" with {member.name} and may be later: have {member.name} need it (needs)"
-        for (api_version, kind), bringer in member.beside.items()
+        f" with {name} and may be later: have {name} need it (needs)"
+        for (api_version, kind), bringer in beside.items()
     ]

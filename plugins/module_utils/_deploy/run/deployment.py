@@ -13,14 +13,9 @@ from typing import Any
 from ..._carrier.task import Result, Task
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
 from ..._cluster.timestamp import timestamp
+from ..._components.component_context import ComponentContext, ContentSource, KnownState, RunAdditions
 from ..._components.component_crds import narrow_component
-from ..._components.component_run import (
-    ComponentContext,
-    ComponentWork,
-    ContentSource,
-    KnownState,
-    RunAdditions,
-)
+from ..._components.component_run import ComponentWork
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.selection import MOVED
 from ..._errors import LifecycleError
@@ -96,6 +91,7 @@ class _Deployment:
             source=ContentSource(release.version, task.materials.fingerprint()),
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
             selection=self._selection(),
+            providers=self._desired.providers,
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self._cancelled_at = ""

@@ -16,7 +16,7 @@ from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
 from ..ownership.other_tools import foreign_marks
-from ..ownership.policy import LAST_APPLIED, Policy
+from ..ownership.policy import LAST_APPLIED, Policy, is_allowed
 from .refusals import is_immutable, is_other_object, with_uid
 from .server_side_apply import TRIES, ServerSideApply, live_object, without_marks
 
@@ -78,7 +78,7 @@ def apply_object(
 
     Server-side apply; where a field is held by others, what people hold is taken back and what controllers
     hold is ceded; what Helm or a client-side apply made first is taken over; what the server can't type is
-    written plainly; what can't be changed is replaced, if the user allows it for its kind.
+    written plainly; what can't be changed is replaced, if the user allows it.
 
     Args:
         cluster: live or an overlay.
@@ -101,7 +101,7 @@ def apply_object(
                 f"{ref_of(intent)} was deleted, or made anew, while it was applied: find out who does that,"
                 " and run the playbook again"
             ) from refusal
-        if not is_immutable(refusal) or intent["kind"] not in policy.replace_immutable:
+        if not (is_immutable(refusal) and is_allowed(ref_of(intent), policy.replace_immutable)):
             raise
     return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
 

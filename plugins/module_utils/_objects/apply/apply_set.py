@@ -37,10 +37,13 @@ class WaitCallbacks:
     Attributes:
         until_gone: for an object that was deleted, as it was then.
         until_served: for the kinds of the CRDs that were applied; raises ClusterError where one isn't.
+        until_provided: for kinds that a program in the cluster installs; it takes the objects of a rank
+            before they are applied, and returns them as they are to be applied.
     """
 
     until_gone: Callable[[Object], None] = lambda _deleted: None
     until_served: Callable[[Sequence[Object]], None] = lambda _crds: None
+    until_provided: Callable[[Sequence[Object]], Sequence[Object]] = lambda rank: rank
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,8 @@ def apply_objects(
             return ApplyResult(tuple(applied), tuple(refused), tuple(left), tuple(wide))
         if rank_of(rank[0]) == CRD_RANK:
             there = _existing(cluster, rank)
-        for obj, answer in zip(rank, map_in_threads(attempt, rank), strict=True):
+        complete = waits.until_provided(rank)
+        for obj, answer in zip(complete, map_in_threads(attempt, complete), strict=True):
             if isinstance(answer, AppliedObject):
                 applied.append(answer)
             elif answer:

@@ -26,7 +26,7 @@ from ..ownership.adoption import (
 from ..ownership.conflicts import resolve_conflict
 from ..ownership.findings import DriftOutcome, Finding, added_by, foreign_findings, name_of
 from ..ownership.other_tools import foreign_marks
-from ..ownership.policy import Policy
+from ..ownership.policy import Policy, is_allowed
 from .refusals import is_immutable, is_other_object, with_uid
 
 TRIES = 5
@@ -108,7 +108,7 @@ class ServerSideApply:
         try:
             return self._apply()
         except Invalid as refusal:
-            if not is_immutable(refusal) or self._ref.kind in self._policy.replace_immutable:
+            if not is_immutable(refusal) or is_allowed(self._ref, self._policy.replace_immutable):
                 raise
         self.findings.clear()
         live = self._live() or answer

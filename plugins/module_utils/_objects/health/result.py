@@ -69,7 +69,24 @@ def number(fields: Mapping[str, Any], key: str, default: int = 0) -> int:
 
 
 def conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """``status.conditions`` by type; what is not shaped like a condition is left out."""
+    """``status.conditions`` by type, without outdated ones and what is not shaped like a condition."""
+    outdated = outdated_conditions(obj)
+    return {kind: one for kind, one in _all_conditions(obj).items() if kind not in outdated}
+
+
+def outdated_conditions(obj: Mapping[str, Any]) -> dict[str, int]:
+    """The conditions that are about an older generation of the object, by type, each with that generation.
+
+    Source: Kubernetes API conventions, ``observedGeneration`` of a condition.
+    """
+    generation = obj["metadata"].get("generation")
+    if not isinstance(generation, int):
+        return {}
+    observed = {kind: one.get("observedGeneration") for kind, one in _all_conditions(obj).items()}
+    return {kind: seen for kind, seen in observed.items() if isinstance(seen, int) and seen < generation}
+
+
+def _all_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     found = status(obj).get("conditions")
     if not isinstance(found, list):
         return {}
@@ -91,11 +108,16 @@ def lagging(obj: Mapping[str, Any]) -> Health | None:
     generation = obj["metadata"].get("generation")
     observed = status(obj).get("observedGeneration")
     if isinstance(generation, int) and isinstance(observed, int) and observed != generation:
-        return progressing(
-            "LatestGenerationNotObserved",
-            f"its controller has seen generation {observed} and not yet {generation}",
-        )
+        return behind(observed, generation)
     return None
+
+
+def behind(observed: int, generation: int) -> Health:
+    """Its controller has not seen the newest spec."""
+    return progressing(
+        "LatestGenerationNotObserved",
+        f"its controller has seen generation {observed} and not yet {generation}",
+    )
 
 
 def unseen(obj: Mapping[str, Any]) -> Health | None:

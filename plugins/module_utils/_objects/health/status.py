@@ -22,17 +22,22 @@ from .result import (
     FAILED,
     PROGRESSING,
     Health,
+    behind,
     condition_message,
     conditions,
     current,
     failed,
     is_true,
     lagging,
+    outdated_conditions,
     progressing,
     status,
 )
 
 __all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "assess_health", "is_always_current"]
+
+_VERDICTS = ("Ready", "Available")
+"""Conditions that say whether a custom resource is what it was meant to be."""
 
 STALE_STALL_FAILS_AFTER = 5.0
 """Seconds that a custom resource may show Stalled without saying of which generation that is."""
@@ -87,12 +92,16 @@ def assess_health(obj: Mapping[str, Any]) -> Health:
 def _custom_resource(obj: Mapping[str, Any]) -> Health:
     """kstatus generic.go and status.go (checkReadyCondition); stricter: Available counts like Ready.
 
-    Without a status it is current: the definition may be of no concern to any controller.
+    Without a status it is current: the definition may be of no concern to any controller. A condition of an
+    older generation does not count. If there is no other, or if Ready or Available is one, its controller has
+    not seen the newest spec.
     """
     waiting = lagging(obj)
     if waiting:
         return waiting
-    said = conditions(obj)
+    said, outdated = conditions(obj), outdated_conditions(obj)
+    if outdated and (not said or any(kind in outdated for kind in _VERDICTS)):
+        return behind(min(outdated.values()), obj["metadata"]["generation"])
     reconciling, stalled = said.get("Reconciling", {}), said.get("Stalled", {})
     if is_true(reconciling):
         return progressing(
@@ -107,7 +116,7 @@ def _custom_resource(obj: Mapping[str, Any]) -> Health:
         if _is_of_this_generation(obj, stalled):
             return failed(reason, message)
         return progressing(reason, message, fails_after=STALE_STALL_FAILS_AFTER)
-    for kind in ("Ready", "Available"):
+    for kind in _VERDICTS:
         condition = said.get(kind)
         if condition is not None and not is_true(condition):
             word = kind.lower()

@@ -33,6 +33,9 @@ from .watcher import (
 
 NOTICE_SECONDS = 0.25
 """How long a cancellation may go unnoticed."""
+FIRST_LOOK_SECONDS = 5.0
+LONGEST_LOOK_SECONDS = 60.0
+"""How long to wait before causes are looked into: the first time, and at most, as it doubles each time."""
 MISSING = "Missing"
 MISSING_FAILS_AFTER = 5.0
 """Seconds that an object may be away: what replaces objects deletes and creates them."""
@@ -45,6 +48,7 @@ NOT_SERVED_LOOK_SECONDS = 2.0
 NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
 
 OnChange = Callable[[Ref, Health], None]
+LookInto: TypeAlias = "Callable[[Sequence[UnhealthyObject]], None]"
 Judge: TypeAlias = "Callable[[Object | None], Health]"
 Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
 """Tells how an object has ended that is gone, from how it was last seen; None where that is no end."""
@@ -91,6 +95,7 @@ def wait_until_healthy(
     deadline: float,
     cancelled: Callable[[], bool],
     on_change: OnChange | None = None,
+    look_into: LookInto | None = None,
     objects: Sequence[Object] | None = None,
     pages: Pages | None = None,
     watcher: Watcher | None = None,
@@ -104,6 +109,7 @@ def wait_until_healthy(
         cancelled: whether to give up; noticed within half a second.
         on_change: told, on the caller's thread, how each object that was not current at first stands,
             and each change of that.
+        look_into: called now and then, on the caller's thread, with what is still not current.
         objects: the answers of the applies. An object that is current in its answer is not read again.
         pages: what was listed before the applies, whole: it is not listed again, but watched from there on
             for as long as anything is waited for.
@@ -141,7 +147,7 @@ def wait_until_healthy(
             found, version = listed.get(ref, (None, 0))
             known = judge(found) if found else NOT_READ_YET
             wards[ref] = _Ward(api_version, ref, judge, known, found, epilogue, version=version)
-    return _wait(watcher, wards, deadline, cancelled, on_change, pages)
+    return _wait(watcher, wards, deadline, cancelled, on_change, pages, look_into)
 
 
 def wait_until_gone(
@@ -304,6 +310,7 @@ def _wait(
     cancelled: Callable[[], bool],
     on_change: OnChange | None,
     pages: Pages,
+    look_into: LookInto | None = None,
 ) -> WaitResult:
     tell = on_change or _tell_nobody
     inbox: Inbox = SimpleQueue()
@@ -311,6 +318,8 @@ def _wait(
     for ward in wards.values():
         if ward.health.state != CURRENT:
             tell(ward.ref, ward.health)
+    pause = FIRST_LOOK_SECONDS
+    look_at = time.monotonic() + pause
     try:
         followed: set[WatchScope] | None = None
         while True:
@@ -325,6 +334,10 @@ def _wait(
                 return WaitResult(ended, _unhealthy(wards), trouble, seen, written <= (followed or set()))
             if followed is None:
                 followed = _follow(watcher, wards, inbox, pages)
+            if look_into and now >= look_at:
+                look_into(_unhealthy(wards))
+                pause = min(2 * pause, LONGEST_LOOK_SECONDS)
+                look_at = time.monotonic() + pause
             soonest = min(w.patience_ends() for w in wards.values())
             for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
                 if isinstance(news, WatchFailure):

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .result import (
+    PROGRESSING,
     Health,
     condition_message,
     conditions,
@@ -34,7 +35,18 @@ UNSCHEDULABLE_FAILS_AFTER = 15.0
 
 
 def deployment(obj: Mapping[str, Any]) -> Health:
-    """kstatus deploymentConditions; stricter: pods that are refused for good fail it (see refused_pods)."""
+    """kstatus deploymentConditions; stricter: pods that are refused for good fail it (see refused_pods).
+
+    One that is paused does not go on by itself, whatever it lacks.
+    """
+    found = _rollout(obj)
+    if found.state != PROGRESSING or not spec(obj).get("paused") or unseen(obj):
+        return found
+    message = f"its rollout is paused (spec.paused), and goes on once it is resumed: {found.message}"
+    return progressing("DeploymentPaused", message, fails_after=found.fails_after)
+
+
+def _rollout(obj: Mapping[str, Any]) -> Health:
     waiting = unseen(obj)
     if waiting:
         return waiting
@@ -51,8 +63,6 @@ def deployment(obj: Mapping[str, Any]) -> Health:
     wanted, counts = number(spec(obj), "replicas", 1), status(obj)
     there, updated = number(counts, "replicas"), number(counts, "updatedReplicas")
     available = number(counts, "availableReplicas")
-    if spec(obj).get("paused") and updated < wanted:
-        return progressing("DeploymentPaused", "it is paused: its rollout goes on only once it is resumed")
     if there < wanted:
         return progressing("LessReplicas", f"{there} of {wanted} replicas exist")
     if updated < wanted:

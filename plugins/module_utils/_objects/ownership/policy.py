@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from ..._cluster.cluster import Ref
 
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
 """Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
@@ -21,7 +23,8 @@ class Policy:
     """What a user allows.
 
     Attributes:
-        replace_immutable: kinds whose objects may be deleted and made anew where an immutable field changes.
+        replace_immutable: what may be deleted and recreated when an immutable field changes; kinds, or single
+            objects as ``Kind namespace/name``.
         force_conflicts: take fields from whoever holds them.
         interactive_managers: patterns of the names of field managers that fields are taken back from.
         strict_drift: remove what others have added to our objects.
@@ -42,6 +45,16 @@ class Policy:
     def takes_from_others(self) -> bool:
         """Whether more is taken from others than what people and an object's makers hold."""
         return self.force_conflicts or self.strict_drift or self.takeover
+
+
+def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
+    """Whether a user allows something with an object: with its kind, or with this single object.
+
+    Args:
+        ref: of the object.
+        allowed: kinds (``Namespace``), or single objects (``PersistentVolumeClaim ns/a``).
+    """
+    return ref.kind in allowed or str(ref) in allowed
 
 
 def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:

@@ -15,6 +15,7 @@ from ..._cluster.cluster import Object, Ref
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
+from ..ownership.policy import is_allowed
 
 PROTECTED = (CRD_KIND, ("", "PersistentVolumeClaim"), NAMESPACE_KIND)
 """Kinds (group, kind) that take what is not ours with them: people's resources, data, whole namespaces."""
@@ -85,7 +86,7 @@ def is_protected(ref: Ref, allowed: Collection[str]) -> bool:
         ref: of the object.
         allowed: kinds (``Namespace``), or single objects (``PersistentVolumeClaim ns/a``).
     """
-    return ref[:2] in PROTECTED and ref.kind not in allowed and str(ref) not in allowed
+    return ref[:2] in PROTECTED and not is_allowed(ref, allowed)
 
 
 def obsolete_entries(

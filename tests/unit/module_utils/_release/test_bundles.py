@@ -36,7 +36,7 @@ RELEASE = Release(
     default_namespace="kyma-system",
     components=(
         ComponentEntry("a", "n", prerequisite=True, timeout=1.5),
-        ComponentEntry("b", "n", needs=("a",), source="x", version="1", role="r"),
+        ComponentEntry("b", "n", needs=("a",), source="x", version="1", role="r", provides=("x.io",)),
     ),
     content={
         "a": Content((an_object("a"),), ("hook",), "sa", has_namespaces=False),

@@ -195,3 +195,15 @@ def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
     assert objects_digest([{"a": 1, "b": 2}]) == objects_digest([{"b": 2, "a": 1}])
     assert objects_digest([{"a": 1}]) != objects_digest([{"a": "1"}])
     assert objects_digest([{"a": 1}, {"b": 1}]) != objects_digest([{"b": 1}, {"a": 1}])
+
+
+@pytest.mark.parametrize("phase", ["crd-install", "pre-install,pre-upgrade", "test"])
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_a_crd_never_counts_as_a_hook(phase: str, version: str) -> None:
+    names = "{group: x.io, names: {kind: A, plural: as}, scope: Cluster, versions: [{name: v1}]}"
+    annotated = CRD.replace("io/v1", f"io/{version}").replace(
+        "{name: as.x.io}", f'{{name: as.x.io, annotations: {{helm.sh/hook: "{phase}"}}}}'
+    )
+    found = collected(f"{annotated}spec: {names}\n")
+    assert [obj["metadata"]["name"] for obj in found.objects] == ["as.x.io"]
+    assert (found.hooks, found.problems) == ([], [])

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
     LocatedMapping,
@@ -144,3 +147,46 @@ def test_text_keeps_scalars_as_they_stand_and_mappings_their_lines() -> None:
     )
     assert document.value == {"version": "2.10", "x": {"y": None}}
     assert document.value["x"].line == 3
+
+
+@pytest.fixture
+def without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyYAML as it is installed where libyaml is not."""
+    monkeypatch.delattr(yaml, "CSafeLoader")
+
+
+TABS = [
+    ("a: 1\t\nb: 2\n", {"a": 1, "b": 2}),
+    ("a:\t1\n", {"a": 1}),
+    ("a: 'x'\t\nb: \"y\"\t# z\n", {"a": "x", "b": "y"}),
+    ("a: 1 \t # z\n", {"a": 1}),
+    ("a: x\ty\n", {"a": "x\ty"}),
+    ("a: x \t y\n  z\n", {"a": "x \t y z"}),
+    ("a: {b: 1,\tc: [2,\n\t3]}\t\n", {"a": {"b": 1, "c": [2, 3]}}),
+    ("a:\n- x\t\n- z\n", {"a": ["x", "z"]}),
+    ("a: x\t\n  y\n", {"a": "x y"}),
+    ("a: x\t#y\t# z\n", {"a": "x"}),
+    ("a: [x\t, y\tz\t]\n", {"a": ["x", "y\tz"]}),
+    ("a\t: b\n", {"a": "b"}),
+    ("a: x\t", {"a": "x"}),
+    ("a: |\n  x\ty\n  \tz\n", {"a": "x\ty\n\tz\n"}),
+    ("a: # \t\n  b\nc: d\n", {"a": "b", "c": "d"}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), TABS)
+@pytest.mark.usefixtures("without_libyaml")
+def test_tabs_are_read_without_libyaml(text: str, value: Any) -> None:
+    assert [document.value for document in read_documents(text, "f.yaml")] == [value]
+
+
+@pytest.mark.parametrize(("text", "value"), TABS)
+def test_and_as_with_libyaml(text: str, value: Any) -> None:
+    assert [document.value for document in read_documents(text, "f.yaml")] == [value]
+
+
+@pytest.mark.parametrize("text", ["a:\n\tb: 1\n", "a:\n-\tb: 1\n", "a: b\n\tc: d\n"])
+@pytest.mark.usefixtures("without_libyaml")
+def test_a_tab_that_indents_is_refused_without_libyaml_too(text: str) -> None:
+    with pytest.raises(ReleaseError, match=r"f.yaml:[12]:\d: not YAML"):
+        read_documents(text, "f.yaml")

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine 
     check_migrations,
     run_migrations,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import overdue_migrations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -60,6 +61,16 @@ def test_only_production_keeps_lokis_data_in_a_volume(version: str, profile: str
     assert verdicts["certificates/adopt-gateway"] == ("not_needed", 0)
     assert verdicts["logging/grow-loki-volume"][0] == verdict
     assert verdicts["logging/grow-loki-volume"][1] <= 2
+
+
+def test_no_release_that_has_the_component_calls_its_migrations_overdue() -> None:
+    migrations = discover_migrations([], []).migrations
+    late = {
+        version: [one.id() for one in overdue_migrations(migrations, f"2.{version}")]
+        for version in range(7, 21)
+    }
+    assert {version for version, some in late.items() if some} == {17, 18, 19, 20}
+    assert late[17] == ["logging/grow-loki-volume"]
 
 
 def test_loki_of_2_9_takes_the_place_of_the_old_one() -> None:

@@ -45,7 +45,8 @@ def test_the_default_namespace_has_a_default() -> None:
 def test_our_optional_keys() -> None:
     text = (
         "components:\n- name: a\n  needs: [b, c]\n  timeout: 10m\n  source: x/y\n  version: 2.10\n"
-        "  role: my.own.role\n- {name: b, needs: a, timeout: 90}\n"
+        "  role: my.own.role\n  provides: [networking.istio.io, mesh.test]\n"
+        "- {name: b, needs: a, timeout: 90, provides: mesh.test}\n"
     )
     first, second = parse_component_list(text, "f").entries
     assert first == ComponentEntry(
@@ -56,8 +57,9 @@ def test_our_optional_keys() -> None:
         source="x/y",
         version="2.10",
         role="my.own.role",
+        provides=("networking.istio.io", "mesh.test"),
     )
-    assert (second.needs, second.timeout) == (("a",), 90.0)
+    assert (second.needs, second.timeout, second.provides) == (("a",), 90.0, ("mesh.test",))
 
 
 def test_json_with_tabs() -> None:
@@ -125,7 +127,8 @@ components:
     assert [str(problem).removeprefix("components.yaml:") for problem in caught.value.problems] == [
         "1: the key 'extra' is unknown here: there are defaultNamespace, prerequisites, components",
         "1: 'Upper' can't be a namespace's name",
-        "5: the key 'need' is unknown here: there are name, namespace, needs, timeout, source, version, role",
+        "5: the key 'need' is unknown here: there are name, namespace, needs, timeout, source, version, role,"
+        " provides",
         "5: the timeout 'soon' is neither seconds nor like 10m or 1h30m",
         "8: the component a is there twice, first on line 5",
         "9: a component needs a name",
@@ -162,3 +165,22 @@ def test_no_list(text: str, message: str) -> None:
 def test_a_role_is_a_name_and_no_path_to_code(role: str) -> None:
     with pytest.raises(ReleaseError, match="can't be a role's name"):
         parse_component_list(f"components: [{{name: a, role: '{role}'}}]\n", "components.yaml")
+
+
+@pytest.mark.parametrize(
+    ("group", "message"),
+    [
+        (
+            "networking.istio.io/v1beta1",
+            "is no API group such as networking.istio.io: give it without version",
+        ),
+        ("Gateway", "is no API group"),
+        ("istio", "is no API group"),
+        ('""', "is no API group"),
+        ("networking.k8s.io", "provides has networking.k8s.io, which every cluster serves"),
+        ("{a: b}", "provides must be a list of strings"),
+    ],
+)
+def test_a_component_provides_api_groups_of_custom_resources(group: str, message: str) -> None:
+    with pytest.raises(ReleaseError, match=message):
+        parse_component_list(f"components:\n- name: a\n  provides: [{group}]\n", "components.yaml")

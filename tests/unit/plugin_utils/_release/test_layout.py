@@ -261,3 +261,59 @@ def test_a_file_that_is_no_text(write: Write) -> None:
 def test_a_byte_order_mark_is_no_harm(write: Write) -> None:
     root = write({"components.yaml": components("a"), "a/m.yaml": "\ufeff" + manifest("x")})
     assert names(load(root)) == {"a": ["x"]}
+
+
+BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b\n"
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        ("components:\n- name: a\n  need: b\n- name: b\n", "R/components.yaml:2: the key 'need' is unknown"),
+        ("components:\n- name: a\n- name: b\n  timeout: [\n", "R/components.yaml:"),
+        ("components: {\n# - name: d\n- name: a\n- name: 'b'\n", "R/components.yaml:"),
+        ("components:\n- name: b\n- name: a\n- name: a\n- name: ../c\n", "the component a is there twice"),
+    ],
+)
+def test_a_broken_list_does_not_hide_broken_content(write: Write, listed: str, said: str) -> None:
+    files = {"components.yaml": listed, "a.yaml": manifest("a"), "b.yaml": BROKEN}
+    told = refused(write(files | {"crds/x.yaml": "kind: A\n", "d.yaml": BROKEN, "../c.yaml": BROKEN}))
+    assert said in told
+    assert "R/b.yaml:4" in told
+    assert "R/crds/x.yaml:1: not a Kubernetes object" in told
+    assert "d.yaml" not in told
+    assert "c.yaml" not in told
+    assert "has no content" not in told
+
+
+def test_an_unknown_profile_does_not_hide_broken_content(write: Write) -> None:
+    files = {"components.yaml": components("a", "b"), "production/a.yaml": manifest("a"), "b.yaml": BROKEN}
+    told = refused(write(files), "staging")
+    assert "no profile 'staging'" in told
+    assert "R/b.yaml:4" in told
+    assert "has no content" not in told
+
+
+def test_faults_of_crds_are_told_with_those_of_components_also_where_a_component_is_kept(
+    write: Write,
+) -> None:
+    files = {"components.yaml": components("a", "b"), "a.yaml": manifest("a"), "b.yaml": manifest("b")}
+    root = write(files)
+    kept = {"a": load(root).content["a"].source_hash}
+    write({"b.yaml": BROKEN, "crds/x.yaml": "kind: A\n"})
+    with pytest.raises(ReleaseError) as caught:
+        load_release(ReleaseRequest(str(root)), kept)
+    assert "/b.yaml:4" in str(caught.value)
+    assert "/crds/x.yaml:1: not a Kubernetes object" in str(caught.value)
+
+
+@pytest.mark.parametrize("request_", [{}, {"values_files": ("/nowhere/values.yaml",)}])
+def test_a_missing_helm_hides_nothing(write: Write, request_: dict[str, Any]) -> None:
+    chart = {"Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n", "templates/x.yaml": manifest("x")}
+    files = {f"{name}/{file}": text for name in ("a", "c") for file, text in chart.items()}
+    files |= {"components.yaml": components("a", "b", "c", "d"), "b.yaml": BROKEN}
+    told = refused(write(files), helm_binary="/nowhere/helm", **request_)
+    assert told.count("/nowhere/helm") == 1
+    assert "R/b.yaml:4" in told
+    assert "the component d has no content" in told
+    assert ("/nowhere/values.yaml: can't be read" in told) is bool(request_)

@@ -8,13 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import from_bundle, to_bundle
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 OBJECTS = {
+    ("2.7", "evaluation"): (370, 28),
+    ("2.7", "production"): (377, 28),
     ("2.8", "evaluation"): (385, 28),
     ("2.8", "production"): (392, 28),
     ("2.9", "evaluation"): (353, 28),
@@ -62,3 +66,11 @@ def test_a_profile_that_kyma_does_not_have(real_releases: Path) -> None:
         load_release(ReleaseRequest(str(real_releases / "2.9"), profile="staging"))
     with pytest.raises(ReleaseError, match="choose one of evaluation, production"):
         load_release(ReleaseRequest(str(real_releases / "2.9")))
+
+
+def test_without_libyaml_the_same_is_read(real_releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = real_releases / "2.11" / "production" / "istio-resources.yaml"
+    text = file.read_text()
+    with_libyaml = read_documents(text, "f.yaml")
+    monkeypatch.delattr(yaml, "CSafeLoader")
+    assert read_documents(text, "f.yaml") == with_libyaml

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
     Stage,
     needs_problems,
@@ -16,6 +17,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 
 def entry(name: str, *needs: str, prerequisite: bool = False) -> ComponentEntry:
     return ComponentEntry(name, "ns", prerequisite=prerequisite, needs=needs)
+
+
+@pytest.mark.parametrize(
+    ("needs", "circles"),
+    [
+        ({"a": "b", "b": "a", "c": "d", "d": "c"}, ["a → b → a", "c → d → c"]),
+        ({"a": "bc", "b": "a", "c": "b"}, ["a → b → a", "a → c → b → a"]),
+        ({"a": "a", "b": "ab", "c": "b"}, ["a → a", "b → b"]),
+        ({"c": "a", "b": "c", "a": "b", "d": "a"}, ["c → a → b → c"]),
+        ({"a": "bc", "b": "d", "c": "d", "d": ""}, []),
+    ],
+)
+def test_every_link_that_is_part_of_a_circle_is_named(needs: dict[str, str], circles: list[str]) -> None:
+    problems = needs_problems([entry(name, *needed) for name, needed in needs.items()])
+    assert problems == [f"the components need each other in a circle: {circle}" for circle in circles]
 
 
 def test_prerequisites_go_one_by_one_and_the_rest_by_needs() -> None:

@@ -976,6 +976,37 @@ def test_what_a_blocked_migration_would_have_made_way_for_is_no_reason_of_its_ow
     assert ("the volume can't grow" if stuck else "kyma_replace_immutable") in told
 
 
+@pytest.mark.parametrize("allowed", ["Deployment", "Deployment kyma-system/other"])
+def test_what_can_not_be_changed_is_replaced_where_the_kind_or_the_object_is_allowed(allowed: str) -> None:
+    def selecting(name: str, label: str) -> Object:
+        found = deployment(name)
+        found["spec"]["selector"] = {"matchLabels": {"app": label}}
+        found["spec"]["template"]["metadata"] = {"labels": {"app": label}}
+        return found
+
+    def both(label: str) -> list[Object]:
+        return [selecting("one", label), selecting("other", label)]
+
+    someone = deployed(kyma(logging=both("old")))
+    someone.materials.given = kyma("2.10", logging=both("new"))
+    told = blockers(someone.plan()).splitlines()
+    assert [line.partition(": apply ")[2].partition(":")[0] for line in told] == [
+        "Deployment kyma-system/one",
+        "Deployment kyma-system/other",
+    ]
+    assert (
+        "; add 'Deployment kyma-system/other' to replace_immutable (kyma_replace_immutable) to have it"
+        " deleted and made anew, or 'Deployment' to allow that for all of its kind"
+    ) in told[1]
+    someone.options["replace_immutable"] = [allowed]
+    planned = someone.plan()
+    if allowed == "Deployment":
+        assert {one[0] for one in changes(planned, "logging").values()} == {"replace"}
+    else:
+        [left] = blockers(planned).splitlines()
+        assert "Deployment kyma-system/one" in left
+
+
 def test_a_migration_that_fails_when_rehearsed_blocks() -> None:
     class Fails(Looks):
         """Fails."""

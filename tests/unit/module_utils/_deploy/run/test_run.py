@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
@@ -1109,3 +1110,68 @@ def test_a_release_that_is_not_the_one_that_was_planned_stops_the_run(stage: str
     ended = someone.task(run.DEFINITION, state="finished", run=name)
     assert ended["state"] == "failed", ended
     assert someone.installation().version == "2.9"
+
+
+def _pod_of(name: str, uid: str, **status: Any) -> Object:
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": f"{name}-7d9f",
+        "uid": uid,
+        "controller": True,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{name}-7d9f-x",
+            "namespace": "kyma-system",
+            "labels": {"app": name},
+            "ownerReferences": [owner],
+        },
+        "spec": {"containers": [{"name": "main", "image": "i"}]},
+        "status": {"phase": "Pending", **status},
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (
+            {
+                "containerStatuses": [
+                    {
+                        "name": "main",
+                        "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such host"}},
+                    }
+                ]
+            },
+            "pod slow-7d9f-x, container main: ImagePullBackOff: no such host",
+        ),
+        (
+            {
+                "conditions": [
+                    {
+                        "type": "PodScheduled",
+                        "status": "False",
+                        "reason": "Unschedulable",
+                        "message": "no node",
+                    }
+                ]
+            },
+            "pod slow-7d9f-x: Unschedulable: no node",
+        ),
+    ],
+)
+def test_a_pod_that_can_not_start_is_named_while_it_is_waited_for(
+    status: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wait, "FIRST_LOOK_SECONDS", 0.1)
+    someone = deployer(release("2.9", {"a": [deployment("slow")]}), cluster=MemoryCluster(), timeout=1)
+    memory(someone).seed(_pod_of("slow", "uid", **status))
+    someone.deploy()
+    waiting = [detail for name, state, detail in someone.told if (name, state) == ("a", "waiting")]
+    assert waiting == [
+        "Deployment kyma-system/slow: its controller has not seen it yet",
+        f"Deployment kyma-system/slow: its controller has not seen it yet; {said}",
+    ]

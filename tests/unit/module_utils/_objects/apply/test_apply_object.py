@@ -140,6 +140,36 @@ def test_a_changed_job_is_made_anew() -> None:
         apply(cluster, job("three"), Policy(replace_immutable=()))
 
 
+@pytest.mark.parametrize(
+    ("allowed", "is_replaced"),
+    [
+        ("Job default/j", True),
+        ("Job", True),
+        ("Job default/other", False),
+        ("Job other/j", False),
+        ("Job j", False),
+        ("StatefulSet default/j", False),
+    ],
+)
+def test_a_single_object_may_be_replaced(allowed: str, is_replaced: bool) -> None:
+    policy = Policy(replace_immutable=("StatefulSet", allowed))
+    cluster = MemoryCluster()
+    apply(cluster, job("one"), policy)
+    if is_replaced:
+        assert apply(cluster, job("two"), policy).replaced
+    else:
+        with pytest.raises(Invalid):
+            apply(cluster, job("two"), policy)
+
+
+def test_a_leftover_goes_with_a_single_object_that_may_be_replaced() -> None:
+    made = job("one")
+    made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "LEFT", "value": "1"}]
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(made)
+    assert apply(cluster, job("one"), Policy(replace_immutable=("Job default/j",))).replaced
+
+
 def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:
     cluster = MemoryCluster()
     apply(cluster, job("one"))

@@ -160,6 +160,38 @@ DEPLOYMENTS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"replicas": 0, "updatedReplicas": 0}, "0 of 2 replicas exist"),
+        ({"updatedReplicas": 1}, "1 of 2 replicas are updated"),
+        ({"replicas": 3}, "1 old replicas are still to end"),
+        ({"availableReplicas": 1}, "1 of 2 replicas are available"),
+    ],
+)
+def test_a_rollout_that_is_paused_is_named_as_such(more: dict[str, int], message: str) -> None:
+    paused = condition("Progressing", "Unknown", "DeploymentPaused")
+    found = assess_health(deployment(AVAILABLE, paused, spec={"paused": True}, **TWO | more))
+    assert (found.state, found.reason) == (PROGRESSING, "DeploymentPaused")
+    assert found.message == f"its rollout is paused (spec.paused), and goes on once it is resumed: {message}"
+
+
+@pytest.mark.parametrize("kind", ["Pod", "CustomResourceDefinition", "APIService", "Job"])
+def test_a_condition_of_an_older_generation_does_not_count(kind: str) -> None:
+    said = [
+        condition(one, observedGeneration=1)
+        for one in ("Ready", "Complete", "Available", "Established", "NamesAccepted")
+    ]
+    assert assess_health(an(kind, {"phase": "Running", "conditions": said})).state == PROGRESSING
+    now = [{**one, "observedGeneration": 2} for one in said]
+    assert assess_health(an(kind, {"phase": "Running", "conditions": now})).state == CURRENT
+
+
+def test_a_failure_of_an_older_generation_does_not_count() -> None:
+    said = [condition("NamesAccepted", "False", observedGeneration=1)]
+    assert assess_health(an("CustomResourceDefinition", {"conditions": said})).state == PROGRESSING
+
+
 @pytest.mark.parametrize(("obj", "state", "reason"), DEPLOYMENTS.values(), ids=DEPLOYMENTS.keys())
 def test_deployment(obj: Any, state: str, reason: str) -> None:
     found = assess_health(obj)
@@ -468,8 +500,50 @@ CUSTOM = {
     "stalled in the one before": (
         {"conditions": [{**STALLED, "observedGeneration": 1}]},
         PROGRESSING,
-        "BadSpec",
-        5.0,
+        "LatestGenerationNotObserved",
+        None,
+    ),
+    "ready in the one before": (
+        {"conditions": [condition("Ready", observedGeneration=1)]},
+        PROGRESSING,
+        "LatestGenerationNotObserved",
+        None,
+    ),
+    "not ready in the one before": (
+        {"conditions": [condition("Ready", "False", "Bad", observedGeneration=1)]},
+        PROGRESSING,
+        "LatestGenerationNotObserved",
+        None,
+    ),
+    "ready, and available in the one before, whatever the status says": (
+        {
+            "observedGeneration": 2,
+            "conditions": [
+                condition("Ready", observedGeneration=2),
+                condition("Available", observedGeneration=1),
+            ],
+        },
+        PROGRESSING,
+        "LatestGenerationNotObserved",
+        None,
+    ),
+    "ready, and stalled and reconciled in the one before": (
+        {
+            "conditions": [
+                condition("Ready", observedGeneration=2),
+                condition("Reconciling", observedGeneration=1),
+                {**STALLED, "observedGeneration": 1},
+            ]
+        },
+        CURRENT,
+        "",
+        None,
+    ),
+    "ready, and something of its own in the one before": (
+        {"conditions": [condition("Ready"), condition("Tired", observedGeneration=1)]},
+        CURRENT,
+        "",
+        None,
     ),
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    UnhealthyObject,
     WaitResult,
     wait_until_established,
     wait_until_gone,
@@ -389,6 +390,28 @@ def test_all_must_be_current_at_the_same_time(stage: Stage) -> None:
         result = stage.wait([one, other], seconds=0.8)
     assert result.ended == "deadline"
     assert [u.ref.name for u in result.unhealthy] == ["one"]
+
+
+def test_what_hangs_is_looked_into_now_and_then(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait, "FIRST_LOOK_SECONDS", 0.2)
+    answers = stage.applied(config_map("fine"), deployment("a"), deployment("b"))
+    stage.set_status(answers[1], complete(answers[1]))
+    looks: list[tuple[float, list[str]]] = []
+
+    def look(unhealthy: Sequence[UnhealthyObject]) -> None:
+        looks.append((time.monotonic() - started, [one.ref.name for one in unhealthy]))
+
+    started = time.monotonic()
+    assert stage.wait(answers, seconds=2.4, look_into=look).ended == "deadline"
+    assert [names for _at, names in looks] == [["b"], ["b"], ["b"]]
+    first, second, third = (at for at, _names in looks)
+    assert (first >= 0.2, second - first >= 0.4, third - second >= 0.8) == (True, True, True)
+
+
+def test_what_becomes_healthy_soon_is_not_looked_into(stage: Stage) -> None:
+    answers = stage.applied(deployment("a"))
+    with after(0.3, lambda: stage.set_status(answers[0], complete(answers[0]))):
+        assert stage.wait(answers, look_into=lambda _some: pytest.fail("it was")).is_healthy
 
 
 def test_the_deadline_ends_the_wait(stage: Stage) -> None:

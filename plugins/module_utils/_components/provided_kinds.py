@@ -1,0 +1,74 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kinds that a component of the release installs when it runs (``provides``), as an operator does: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .._cluster.cluster import Object, group_of, ref_of
+from .._errors import MOST_REASONS
+from .._objects.access.rights import Resources
+
+ApiKind = tuple[str, str]
+"""apiVersion and kind."""
+
+
+def kind_of(obj: Object) -> ApiKind:
+    """The kind of an object in its version."""
+    return obj["apiVersion"], obj["kind"]
+
+
+def awaited_kinds(
+    objects: Sequence[Object], providers: Mapping[str, str], served: Resources
+) -> dict[ApiKind, str]:
+    """The kinds of some objects that are not served yet, each with the component that provides it.
+
+    Args:
+        objects: of one component.
+        providers: the components that provide kinds, by API group.
+        served: what the cluster serves of a kind.
+    """
+    provided = {kind_of(obj): providers.get(group_of(obj["apiVersion"]), "") for obj in objects}
+    return {kind: name for kind, name in provided.items() if name and served(*kind) is None}
+
+
+def unverified_warning(component: str, objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> str:
+    """What a plan says of the objects of a component whose kinds are awaited; empty if there are none."""
+    late = _names(objects, awaited)
+    if not late:
+        return ""
+    return (
+        f"unverified: {_listed(late)}. The cluster does not serve {describe_awaited(awaited)}; {component}"
+        " will wait for that. Neither can it be asked now whether you may write them"
+    )
+
+
+def unserved_error(objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> str:
+    """What a component waited for in vain, for which of its objects, and what to do."""
+    names = _listed(sorted(set(awaited.values())))
+    return (
+        f"the cluster does not serve {describe_awaited(awaited)}: see the log of the operator in {names}, and"
+        f" run the playbook again. Not applied: {_listed(_names(objects, awaited))}"
+    )
+
+
+def describe_awaited(awaited: Mapping[ApiKind, str]) -> str:
+    """Kinds, and who installs them: ``Gateway in networking.istio.io/v1beta1 (provided by istio)``."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for (api_version, kind), provider in sorted(awaited.items()):
+        places.setdefault((api_version, provider), []).append(kind)
+    return "; ".join(
+        f"{', '.join(kinds)} in {api_version} (provided by {provider})"
+        for (api_version, provider), kinds in places.items()
+    )
+
+
+def _names(objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> list[str]:
+    return [str(ref_of(obj)) for obj in objects if kind_of(obj) in awaited]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_REASONS
+    return ", ".join(names[:MOST_REASONS]) + (f" and {more} more" if more > 0 else "")
