@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible import constants as C
+from ansible import context
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     RENDERING_OPTIONS,
@@ -128,8 +129,7 @@ class Carrier(ActionBase):
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""
-        beside = (task_vars.get("playbook_dir"), task_vars.get("inventory_dir"))
-        folders = [str(Path(folder) / MIGRATIONS_FOLDER) for folder in beside if folder]
+        folders = [str(folder / MIGRATIONS_FOLDER) for folder in folders_of_named_files(task_vars)]
         return ControllerMaterials(
             release_request(params),
             migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
@@ -223,7 +223,7 @@ class Carrier(ActionBase):
         return str(shell.tmpdir)
 
     def _places(self, task_vars: TaskVars) -> SearchPath:
-        return SearchPath([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])
+        return SearchPath([*folders_of_named_files(task_vars), Path.cwd()])
 
     @contextmanager
     def _environment(self) -> Iterator[None]:
@@ -260,6 +260,18 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
             }
         )
     return json.dumps(listed).encode() if listed else b""
+
+
+def folders_of_named_files(task_vars: TaskVars) -> list[Path]:
+    """The folders of the playbook and the inventory that the user named, as absolute paths.
+
+    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the working
+    directory. Of an inventory that is no file (``-i host,``) it reports a folder with the name ``None``.
+    """
+    basedir = context.CLIARGS.get("basedir", False)
+    playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None
+    folders = [Path(folder) for folder in (playbook, task_vars.get("inventory_dir")) if folder]
+    return [folder for folder in folders if folder.is_absolute()]
 
 
 KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")
