@@ -265,8 +265,8 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
 def folders_of_named_files(task_vars: TaskVars) -> list[Path]:
     """The folders of the playbook and the inventory that the user named, as absolute paths.
 
-    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the working
-    directory. Of an inventory that is no file (``-i host,``) it reports a folder with the name ``None``.
+    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the
+    working directory. For an inventory that is no file (``-i host,``) it reports a folder named ``None``.
     """
     basedir = context.CLIARGS.get("basedir", False)
     playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None

@@ -244,7 +244,9 @@ class _Restoration:
 
     def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
         ref, meta = self._ref, live["metadata"]
-        patch = merge_patch_between(before, after)
+        # Without any labels and annotations the content has no metadata, and the binding would replace what
+        # removes them: as two maps, they differ by their fields.
+        patch = merge_patch_between({"metadata": {}, **before}, {"metadata": {}, **after})
         binding = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
         parts = {STATUS: {STATUS: patch.pop(STATUS)}} if STATUS in patch and self._writes_status() else {}
         if patch:
