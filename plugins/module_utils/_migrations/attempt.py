@@ -10,15 +10,18 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from pathlib import PurePath
 from typing import TypeVar
 
 from .._cluster.cluster import Cluster, manager_of
+from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
 from .._errors import LifecycleError
-from ..migration import Context, Migration, Verdict
+from .._release.lazy_objects import LazyObjects
+from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path
 from .predicted_verdicts import already_done_warning, deviation
@@ -270,10 +273,11 @@ class Attempt:
 
         return Context(
             cluster=GuardedCluster(metered, gate, self._redactor),
-            components=setting.components,
+            # What a migration changes of it must not be deployed, nor reach others.
+            components={name: _with_copies(one) for name, one in setting.components.items()},
             release=setting.release,
             profile=setting.profile,
-            variables=setting.variables,
+            variables=deep_copy(dict(setting.variables)),
             log=_Log(self._log),
             remaining=remaining,
             cancelled=cancelled,
@@ -314,6 +318,11 @@ class Attempt:
         if state == "warning":
             self._warnings.append(text)
         self._setting.progress(self.id, state, text)
+
+
+def _with_copies(component: Component) -> Component:
+    """The component with copies of its objects, which are made on first access."""
+    return replace(component, objects=LazyObjects(lambda: deep_copy(list(component.objects))))
 
 
 class _Log:
