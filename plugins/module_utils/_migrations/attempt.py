@@ -20,6 +20,7 @@ from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
 from .._errors import LifecycleError
+from .._progress import report_step
 from .._release.lazy_objects import LazyObjects
 from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
@@ -209,6 +210,7 @@ class Attempt:
             seconds = min(inf if step == START else self.timeout, self._setting.remaining())
             self._deadline = time.monotonic() + seconds
             self.step = step
+        report_step(f"migration {self.id}", step)
 
     def _finish(self, state: str, error: str) -> None:
         seconds = time.monotonic() - self._started
@@ -226,6 +228,7 @@ class Attempt:
                 seconds=seconds,
                 slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
             )
+        report_step(f"migration {self.id}", "")
         self._on_end()
 
     def _as_outcome(

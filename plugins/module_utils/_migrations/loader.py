@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from .._errors import LifecycleError
+from .._progress import report_step
 from ..migration import Migration
 from .migration_folders import (
     FOUND_PACKAGE,
@@ -161,12 +162,14 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                     told = f"{wrong[0]!r} is no Python name: use letters, digits and _ only"
                     problems.append(f"{file}:1: {told}")
                     continue
+                report_step(f"file {file}", "import")
                 try:
                     module = import_module(".".join((folder.package, *parts)))
                 except (Exception, SystemExit) as error:
                     problems.append(_import_problem(error, folder, file))
                 else:
                     (own if folder.own else theirs).extend(_candidates(module, file))
+                report_step(f"file {file}", "")
     candidates = [*own, *theirs]
     code = {folder.source: folder.code for folder in folders}
     problems += problems_of(candidates)

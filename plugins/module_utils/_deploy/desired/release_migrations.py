@@ -140,7 +140,8 @@ def release_migrations(
     components = desired_release(release, scope_of(cluster)).components
     actions = recorded_actions(record or {})
     if actions is None:
-        actions = component_actions(components.values(), read_inventories(task.cluster), task.materials.fingerprint())
+        inventories, digest = read_inventories(task.cluster), task.materials.fingerprint()
+        actions = component_actions(components.values(), inventories, digest)
     return with_release(runner, components, release, actions)
 
 

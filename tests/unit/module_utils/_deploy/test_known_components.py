@@ -126,7 +126,7 @@ class Watch:
             self.seen[name].add(component.action)
         return not_needed("it only looks")
 
-    def run(self, ctx: Context) -> None:
+    def run(self, _ctx: Context) -> None:
         raise AssertionError
 
     def take(self) -> dict[str, set[str]]:
