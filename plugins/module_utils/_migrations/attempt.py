@@ -22,10 +22,11 @@ from .._cluster.redaction import Redactor
 from .._errors import LifecycleError
 from .._progress import report_step
 from .._release.lazy_objects import LazyObjects
+from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
 from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path
-from .predicted_verdicts import already_done_warning, deviation
+from .predicted_verdicts import LONGEST_EVIDENCE, already_done_warning, deviation
 from .results import (
     BLOCKED,
     CANCELLED,
@@ -144,7 +145,7 @@ class Attempt:
         if changed := self._deviation(verdict.state):
             return FAILED, changed
         if verdict.state == "blocked":
-            return BLOCKED, f"blocked: {verdict.evidence}"
+            return BLOCKED, f"blocked: {self._evidence}"
         if verdict.state == NOT_NEEDED or self._action == CHECK:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
@@ -160,7 +161,8 @@ class Attempt:
         again = self._ask(migration)
         if again.state == NOT_NEEDED:
             return (WARNED if self._warnings else DONE), ""
-        return FAILED, f"it ran, and its check still says {again.state}: {again.evidence}"
+        evidence = self._fit(again.evidence, LONGEST_EVIDENCE)
+        return FAILED, f"it ran, and its check still says {again.state}: {evidence}"
 
     def _deviation(self, verdict: str) -> str:
         """Why the plan no longer holds, which ends the whole run; mostly empty."""
@@ -187,7 +189,7 @@ class Attempt:
             raise LifecycleError(f"its check returned {verdict!r} instead of needed, not_needed or blocked")
         if self.step == CHECK:
             self._verdict = verdict.state
-            self._evidence = self._redactor.clean(verdict.evidence)
+            self._evidence = self._fit(verdict.evidence, LONGEST_EVIDENCE)
         return verdict
 
     def _must_be_in_time(self) -> None:
@@ -224,7 +226,7 @@ class Attempt:
             self.outcome = self._as_outcome(
                 state,
                 wrote=self._wrote,
-                error=self._redactor.clean(error),
+                error=self._fit(error),
                 seconds=seconds,
                 slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
             )
@@ -272,7 +274,7 @@ class Attempt:
         def cancel(reason: str) -> None:
             gate.read()
             self._has_cancelled = True
-            setting.cancel(f"migration {self.id}: {self._redactor.clean(reason)}")
+            setting.cancel(f"migration {self.id}: {self._fit(reason)}")
 
         return Context(
             cluster=GuardedCluster(metered, gate, self._redactor),
@@ -314,10 +316,14 @@ class Attempt:
             )
         self._skipped_sleep += seconds
 
+    def _fit(self, text: object, longest: int = LONGEST_LINE) -> str:
+        """What the migration says, fit to be shown and kept."""
+        return one_line(self._redactor.clean(str(text)), longest)
+
     def _log(self, state: str, message: str) -> None:
         if self._ended.is_set():
             return
-        text = self._redactor.clean(message)
+        text = self._fit(message)
         if state == "warning":
             self._warnings.append(text)
         self._setting.progress(self.id, state, text)
@@ -351,8 +357,8 @@ def describe_error(error: BaseException, migration: type[Migration], *, may_quot
             quote what they could not read, cut and escaped in many ways, so that nobody could mask it.
     """
     if isinstance(error, LifecycleError):
-        return str(error)
-    text = " ".join(str(error).split())[:300] if may_quote else ""
+        return one_line(error)
+    text = one_line(error, LONGEST_FOREIGN_ERROR) if may_quote else ""
     what = type(error).__name__ + (f": {text}" if text else "")
     file = getattr(sys.modules.get(migration.__module__), "__file__", None)
     if not file:

@@ -25,6 +25,7 @@ from typing import Any
 
 from .._errors import LifecycleError
 from .._progress import report_step
+from .._text import LONGEST_FOREIGN_ERROR, one_line
 from ..migration import Migration
 from .migration_folders import (
     FOUND_PACKAGE,
@@ -224,7 +225,7 @@ def _import_problem(error: BaseException, folder: _Folder, file: str) -> str:
         f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(f"{folder.path}/")
     ]
     place = f"{true_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else f"{file}:1"
-    text = " ".join(str(error).split())[:300]
+    text = one_line(error, LONGEST_FOREIGN_ERROR)
     told = f"{place}: can't be imported: {type(error).__name__}" + (f": {text}" if text else "")
     return f"{told} ({advice})" if (advice := _advice(error)) else told
 

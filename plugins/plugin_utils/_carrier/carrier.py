@@ -43,7 +43,7 @@ from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
-from .terminal import sanitize_line, sanitize_result, sanitize_text
+from .terminal import printable_line, sanitize_result
 
 TaskVars = dict[str, Any]
 
@@ -115,7 +115,7 @@ class Carrier(ActionBase):
             self._display.display(self._told(line, task_vars), color=color)
 
     def _told(self, line: object, task_vars: TaskVars) -> str:
-        return f"[{task_vars.get('inventory_hostname')}] {sanitize_line(str(line))}"
+        return f"[{task_vars.get('inventory_hostname')}] {printable_line(str(line))}"
 
     def _say(self, text: str, task_vars: TaskVars) -> None:
         self._display.display(self._told(text, task_vars))
@@ -125,7 +125,7 @@ class Carrier(ActionBase):
         if not self._task.no_log:
             for line in result.get("summary") or ():
                 if not is_stop_requested():
-                    self._display.display(sanitize_text(str(line)))
+                    self._display.display(printable_line(str(line)))
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""

@@ -13,6 +13,7 @@ from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
 from ..._cluster.fields.json_patch import merge_patch_between
 from ..._cluster.redaction import Redactor
+from ..._text import one_line
 from .journal_entry import STATUS, JournalEntry, newest_first
 from .recreation import object_to_recreate, without_vanished_owners
 from .restoration import RevertResult, WritableState, revert_write, top_of, writable_state
@@ -334,4 +335,4 @@ def net_reverts(
 
 
 def _told_as_irreversible(entry: JournalEntry, fields: Sequence[str]) -> str:
-    return f"{entry.irreversible.rstrip('.')} ({', '.join(fields)})"
+    return one_line(f"{entry.irreversible.rstrip('.')} ({', '.join(fields)})")
