@@ -45,6 +45,8 @@ _value:
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
+
 Told = Mapping[str, Any]
 
 HEAD = ("migration", "removal", "cluster", "verdict", "last ran", "seconds", "undone", "why")
@@ -97,8 +99,7 @@ def _reason(told: Told) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."
+    return one_line(text, LONGEST_REASON)
 
 
 def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[str]:

@@ -117,15 +117,19 @@ class Component:
     Attributes:
         name: the component's name.
         namespace: its default namespace.
-        objects: what the release wants it to consist of; not to be changed. They may be read only when
-            somebody looks at them, so look last: at what the cluster has, or at ``contains``, comes cheaper.
+        objects: what the release wants it to consist of. These are copies: changing them changes nothing.
+            They are read and copied on first access: ``contains`` and reads of the cluster are cheaper.
         refs: what names these objects, where it is known without reading them.
+        action: what the deployment does with it: ``new`` (it was never deployed completely), ``upgraded``
+            (its manifests differ from those that were deployed) or ``unchanged``. It stays the same until the
+            deployment has ended.
     """
 
     name: str
     namespace: str
     objects: Sequence[Object] = ()
     refs: frozenset[Ref] | None = None
+    action: str = "upgraded"
 
     def contains(self, ref: Ref) -> bool:
         """Whether the release wants the component to contain an object."""

@@ -442,6 +442,13 @@ plan:
           have written since it was deployed.
       type: dict
       sample: {logging: changed}
+    actions:
+      description:
+        - What the deployment does with components, as migrations get to know it.
+        - V(new) for what was never deployed completely, V(upgraded) for what differs from what was deployed.
+        - Components that are not listed stay as they were deployed.
+      type: dict
+      sample: {logging: upgraded, tracing: new}
     hops:
       description:
         - The releases of the way, each as the options that the tasks of its run need, C(release),

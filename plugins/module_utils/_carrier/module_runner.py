@@ -8,15 +8,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 
+from .forked_worker import ProcessLost, run_in_forked_worker
 from .options import full_argument_spec
 from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
 from .shipped_materials import ShippedMaterials
-from .task import TaskDefinition
-from .task_call import call_task_function
+from .task import Result, TaskDefinition
+from .task_call import call_task_function, failed_result
 
 
 def run_module(definition: TaskDefinition) -> None:
@@ -28,23 +30,36 @@ def run_module(definition: TaskDefinition) -> None:
         required_if=definition.required_if,
         supports_check_mode=True,
     )
-    progress_file = module.params["progress_file"]
     # What a migration prints must not end up in the result, which is read from the standard output.
     with redirect_stdout(sys.stderr):
-        result = call_task_function(
-            definition,
-            module.params,
-            materials=ShippedMaterials(module.params["workdir"]),
-            progress=ProgressFile(progress_file) if progress_file else no_progress,
-            cancelled=_cancelled(progress_file),
-            check_mode=module.check_mode,
-            diff=module._diff,
-        )
+        result = _run(definition, partial(_call, module, definition))
     for warning in result.pop("warnings", ()):
         module.warn(warning)
     if result.get("failed"):
         module.fail_json(**{"msg": "the task failed", **result})
     module.exit_json(**{"changed": False, **result})
+
+
+def _run(definition: TaskDefinition, call: Callable[[], Result]) -> Result:
+    if not definition.needs_migrations:
+        return call()
+    try:
+        return run_in_forked_worker(lambda _progress, _asked: call(), outlives_parent=False)
+    except ProcessLost as error:
+        return failed_result(str(error))
+
+
+def _call(module: AnsibleModule, definition: TaskDefinition) -> Result:
+    progress_file = module.params["progress_file"]
+    return call_task_function(
+        definition,
+        module.params,
+        materials=ShippedMaterials(module.params["workdir"]),
+        progress=ProgressFile(progress_file) if progress_file else no_progress,
+        cancelled=_cancelled(progress_file),
+        check_mode=module.check_mode,
+        diff=module._diff,
+    )
 
 
 def _cancelled(progress_file: str | None) -> Callable[[], bool]:

@@ -12,6 +12,7 @@ from .._cluster.cluster import Cluster
 from .._cluster.http.connection import connect
 from .._errors import LifecycleError
 from .._progress import Progress
+from .._text import one_line
 from .task import Materials, Result, Task, TaskDefinition
 
 OnWarning = Callable[[str, str], None]
@@ -68,7 +69,7 @@ def _warning(heard: tuple[str, list[str]]) -> str:
     text, actions = heard
     about = list(dict.fromkeys(actions))
     more = f" and {len(about) - 1} more" if len(about) > 1 else ""
-    return f"the API server warns: {text} ({about[0]}{more})"
+    return f"the API server warns: {one_line(text)} ({about[0]}{more})"
 
 
 def failed_result(message: str) -> Result:

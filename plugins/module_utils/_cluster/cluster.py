@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .._text import LONGEST_LINE, one_line
+
 Object = dict[str, Any]
 """A Kubernetes object as decoded JSON. What a Cluster returns is the caller's own to change."""
 
@@ -44,7 +46,9 @@ class Ref(NamedTuple):
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.kind} {place}"
+        text = f"{self.kind} {place}"
+        # The names of roles may hold anything but slashes and percent signs, and be of any length.
+        return text if text.isprintable() and len(text) <= LONGEST_LINE else one_line(text)
 
 
 def manager_of(migration: str) -> str:

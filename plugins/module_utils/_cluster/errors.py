@@ -11,6 +11,7 @@ from typing import Any
 
 # Absolute, as pylint does not follow a relative import out of a package, and then sees no exceptions here.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
 
 class ClusterError(LifecycleError):
@@ -74,7 +75,7 @@ class ApiError(ClusterError):
         api_message: str = "",
         causes: tuple[Cause, ...] = (),
     ) -> None:
-        super().__init__(f"{action}: {api_message or reason or 'HTTP ' + str(status)}")
+        super().__init__(f"{action}: {one_line(api_message or reason or f'HTTP {status}')}")
         self.status = status
         self.reason = reason
         self.api_message = api_message

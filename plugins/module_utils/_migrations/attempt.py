@@ -10,18 +10,23 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from pathlib import PurePath
 from typing import TypeVar
 
 from .._cluster.cluster import Cluster, manager_of
+from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
 from .._errors import LifecycleError
-from ..migration import Context, Migration, Verdict
+from .._progress import report_step
+from .._release.lazy_objects import LazyObjects
+from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
+from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path
-from .predicted_verdicts import already_done_warning, deviation
+from .predicted_verdicts import LONGEST_EVIDENCE, already_done_warning, deviation
 from .results import (
     BLOCKED,
     CANCELLED,
@@ -140,7 +145,7 @@ class Attempt:
         if changed := self._deviation(verdict.state):
             return FAILED, changed
         if verdict.state == "blocked":
-            return BLOCKED, f"blocked: {verdict.evidence}"
+            return BLOCKED, f"blocked: {self._evidence}"
         if verdict.state == NOT_NEEDED or self._action == CHECK:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
@@ -156,7 +161,8 @@ class Attempt:
         again = self._ask(migration)
         if again.state == NOT_NEEDED:
             return (WARNED if self._warnings else DONE), ""
-        return FAILED, f"it ran, and its check still says {again.state}: {again.evidence}"
+        evidence = self._fit(again.evidence, LONGEST_EVIDENCE)
+        return FAILED, f"it ran, and its check still says {again.state}: {evidence}"
 
     def _deviation(self, verdict: str) -> str:
         """Why the plan no longer holds, which ends the whole run; mostly empty."""
@@ -183,7 +189,7 @@ class Attempt:
             raise LifecycleError(f"its check returned {verdict!r} instead of needed, not_needed or blocked")
         if self.step == CHECK:
             self._verdict = verdict.state
-            self._evidence = self._redactor.clean(verdict.evidence)
+            self._evidence = self._fit(verdict.evidence, LONGEST_EVIDENCE)
         return verdict
 
     def _must_be_in_time(self) -> None:
@@ -206,6 +212,7 @@ class Attempt:
             seconds = min(inf if step == START else self.timeout, self._setting.remaining())
             self._deadline = time.monotonic() + seconds
             self.step = step
+        report_step(f"migration {self.id}", step)
 
     def _finish(self, state: str, error: str) -> None:
         seconds = time.monotonic() - self._started
@@ -219,10 +226,11 @@ class Attempt:
             self.outcome = self._as_outcome(
                 state,
                 wrote=self._wrote,
-                error=self._redactor.clean(error),
+                error=self._fit(error),
                 seconds=seconds,
                 slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
             )
+        report_step(f"migration {self.id}", "")
         self._on_end()
 
     def _as_outcome(
@@ -266,14 +274,15 @@ class Attempt:
         def cancel(reason: str) -> None:
             gate.read()
             self._has_cancelled = True
-            setting.cancel(f"migration {self.id}: {self._redactor.clean(reason)}")
+            setting.cancel(f"migration {self.id}: {self._fit(reason)}")
 
         return Context(
             cluster=GuardedCluster(metered, gate, self._redactor),
-            components=setting.components,
+            # What a migration changes of it must not be deployed, nor reach others.
+            components={name: _with_copies(one) for name, one in setting.components.items()},
             release=setting.release,
             profile=setting.profile,
-            variables=setting.variables,
+            variables=deep_copy(dict(setting.variables)),
             log=_Log(self._log),
             remaining=remaining,
             cancelled=cancelled,
@@ -307,13 +316,22 @@ class Attempt:
             )
         self._skipped_sleep += seconds
 
+    def _fit(self, text: object, longest: int = LONGEST_LINE) -> str:
+        """What the migration says, fit to be shown and kept."""
+        return one_line(self._redactor.clean(str(text)), longest)
+
     def _log(self, state: str, message: str) -> None:
         if self._ended.is_set():
             return
-        text = self._redactor.clean(message)
+        text = self._fit(message)
         if state == "warning":
             self._warnings.append(text)
         self._setting.progress(self.id, state, text)
+
+
+def _with_copies(component: Component) -> Component:
+    """The component with copies of its objects, which are made on first access."""
+    return replace(component, objects=LazyObjects(lambda: deep_copy(list(component.objects))))
 
 
 class _Log:
@@ -339,8 +357,8 @@ def describe_error(error: BaseException, migration: type[Migration], *, may_quot
             quote what they could not read, cut and escaped in many ways, so that nobody could mask it.
     """
     if isinstance(error, LifecycleError):
-        return str(error)
-    text = " ".join(str(error).split())[:300] if may_quote else ""
+        return one_line(error)
+    text = one_line(error, LONGEST_FOREIGN_ERROR) if may_quote else ""
     what = type(error).__name__ + (f": {text}" if text else "")
     file = getattr(sys.modules.get(migration.__module__), "__file__", None)
     if not file:

@@ -24,6 +24,8 @@ from types import ModuleType
 from typing import Any
 
 from .._errors import LifecycleError
+from .._progress import report_step
+from .._text import LONGEST_FOREIGN_ERROR, one_line
 from ..migration import Migration
 from .migration_folders import (
     FOUND_PACKAGE,
@@ -161,12 +163,14 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                     told = f"{wrong[0]!r} is no Python name: use letters, digits and _ only"
                     problems.append(f"{file}:1: {told}")
                     continue
+                report_step(f"file {file}", "import")
                 try:
                     module = import_module(".".join((folder.package, *parts)))
                 except (Exception, SystemExit) as error:
                     problems.append(_import_problem(error, folder, file))
                 else:
                     (own if folder.own else theirs).extend(_candidates(module, file))
+                report_step(f"file {file}", "")
     candidates = [*own, *theirs]
     code = {folder.source: folder.code for folder in folders}
     problems += problems_of(candidates)
@@ -221,7 +225,7 @@ def _import_problem(error: BaseException, folder: _Folder, file: str) -> str:
         f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(f"{folder.path}/")
     ]
     place = f"{true_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else f"{file}:1"
-    text = " ".join(str(error).split())[:300]
+    text = one_line(error, LONGEST_FOREIGN_ERROR)
     told = f"{place}: can't be imported: {type(error).__name__}" + (f": {text}" if text else "")
     return f"{told} ({advice})" if (advice := _advice(error)) else told
 

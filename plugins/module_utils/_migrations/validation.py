@@ -95,6 +95,35 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
         yield f"irreversible_kinds must be a list of kinds, not {cls.irreversible_kinds!r}"
     elif cls.irreversible_kinds and not cls.irreversible:
         yield "it has irreversible_kinds, and irreversible does not say why they can't be undone"
+    yield from _unknown_attributes(cls)
+
+
+def _unknown_attributes(cls: type[Migration]) -> Iterator[str]:
+    """Attributes that nobody reads, as those of :class:`~..migration.Migration` have other names.
+
+    What a class has for itself is a method, or has a name that begins with an underscore or is in capitals.
+    """
+    known = [name for name in {**Migration.__annotations__, **vars(Migration)} if name[0] != "_"]
+    plain = {_letters(name): name for name in known}
+    bases = (base for base in cls.__mro__ if issubclass(base, Migration) and base is not Migration)
+    for name, value in {name: value for base in bases for name, value in vars(base).items()}.items():
+        if name in known or name.startswith("_") or name.isupper():
+            continue
+        is_own = isinstance(value, type) or hasattr(value, "__get__")
+        letters = _letters(name)
+        near = [letters] if letters in plain else [] if is_own else get_close_matches(letters, plain, n=1)
+        if near:
+            yield f"{name} is no attribute of a migration: did you mean {plain[near[0]]}?"
+        elif not is_own:
+            yield (
+                f"{name} is no attribute of a migration; an attribute of your own begins with an underscore,"
+                f" or is in capitals; there are {', '.join(known)}"
+            )
+
+
+def _letters(name: str) -> str:
+    """A name as those know it who mistake its case and underscores."""
+    return name.replace("_", "").lower()
 
 
 def _takes_context(cls: type[Migration], name: str) -> bool:

@@ -90,7 +90,7 @@ def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     task = replace(task, cancelled=stopping)
     overlay = _overlay(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
-    runner = release_migrations(task, migration_options(params), overlay or task.cluster)
+    runner = release_migrations(task, migration_options(params), overlay or task.cluster, record)
     runner = runner.bound_to_plan(record).with_journal(journal)
     if recorded:
         runner = runner.with_intent_records(task.cluster, record)

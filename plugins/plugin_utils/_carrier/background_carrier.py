@@ -14,6 +14,10 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_worker import (
+    extend_time_limit,
+    run_in_forked_worker,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
@@ -25,7 +29,6 @@ from .arguments import Arguments
 from .async_job import Files, JobReader, follow_job
 from .carrier import Carrier, TaskVars
 from .exit_messages import EXIT_MESSAGES
-from .forked_worker import extend_time_limit, run_in_forked_worker
 from .interpreter import has_libraries
 from .signals import is_stop_requested, run_with_stop_signals
 

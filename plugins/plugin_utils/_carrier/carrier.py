@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible import constants as C
+from ansible import context
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     RENDERING_OPTIONS,
@@ -42,7 +43,7 @@ from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
-from .terminal import sanitize_line, sanitize_result, sanitize_text
+from .terminal import printable_line, sanitize_result
 
 TaskVars = dict[str, Any]
 
@@ -114,7 +115,7 @@ class Carrier(ActionBase):
             self._display.display(self._told(line, task_vars), color=color)
 
     def _told(self, line: object, task_vars: TaskVars) -> str:
-        return f"[{task_vars.get('inventory_hostname')}] {sanitize_line(str(line))}"
+        return f"[{task_vars.get('inventory_hostname')}] {printable_line(str(line))}"
 
     def _say(self, text: str, task_vars: TaskVars) -> None:
         self._display.display(self._told(text, task_vars))
@@ -124,12 +125,11 @@ class Carrier(ActionBase):
         if not self._task.no_log:
             for line in result.get("summary") or ():
                 if not is_stop_requested():
-                    self._display.display(sanitize_text(str(line)))
+                    self._display.display(printable_line(str(line)))
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""
-        beside = (task_vars.get("playbook_dir"), task_vars.get("inventory_dir"))
-        folders = [str(Path(folder) / MIGRATIONS_FOLDER) for folder in beside if folder]
+        folders = [str(folder / MIGRATIONS_FOLDER) for folder in folders_of_named_files(task_vars)]
         return ControllerMaterials(
             release_request(params),
             migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
@@ -223,7 +223,7 @@ class Carrier(ActionBase):
         return str(shell.tmpdir)
 
     def _places(self, task_vars: TaskVars) -> SearchPath:
-        return SearchPath([self._loader.get_basedir(), task_vars.get("inventory_dir"), Path.cwd()])
+        return SearchPath([*folders_of_named_files(task_vars), Path.cwd()])
 
     @contextmanager
     def _environment(self) -> Iterator[None]:
@@ -260,6 +260,18 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
             }
         )
     return json.dumps(listed).encode() if listed else b""
+
+
+def folders_of_named_files(task_vars: TaskVars) -> list[Path]:
+    """The folders of the playbook and the inventory that the user named, as absolute paths.
+
+    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the
+    working directory. For an inventory that is no file (``-i host,``) it reports a folder named ``None``.
+    """
+    basedir = context.CLIARGS.get("basedir", False)
+    playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None
+    folders = [Path(folder) for folder in (playbook, task_vars.get("inventory_dir")) if folder]
+    return [folder for folder in folders if folder.is_absolute()]
 
 
 KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")

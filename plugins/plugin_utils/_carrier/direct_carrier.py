@@ -9,8 +9,12 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_worker import (
+    run_in_forked_worker,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 
 from .arguments import Arguments
 from .carrier import Carrier, TaskVars
@@ -19,7 +23,7 @@ from .signals import run_with_stop_signals
 
 
 class DirectCarrier(Carrier):
-    """Calls the function in Ansible's worker, which saves a process, its imports and the packing.
+    """Calls the function in Ansible's worker, or a fork of it, which saves the imports and the packing.
 
     Where the connection leads elsewhere, Ansible's own Python lacks the libraries, or the user wants the
     task in the background, it ships the module. Both answer alike.
@@ -43,4 +47,16 @@ class DirectCarrier(Carrier):
         def progress(subject: str, state: str, detail: str = "") -> None:
             self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
 
-        return self.call(arguments, task_vars, progress, told)
+        def work(progress: Progress, told: Callable[[], bool]) -> Result:
+            return self.call(arguments, task_vars, progress, told)
+
+        if not self.definition.needs_migrations:
+            return work(progress, told)
+        # Migrations are code of others: one that ends its process must not end Ansible's worker, for which
+        # Ansible would wait for ever.
+        return run_in_forked_worker(
+            work,
+            show=lambda line: self.show(line, task_vars),
+            cancelled=told,
+            outlives_parent=self.in_one_piece,
+        )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
 from .layout import Chart
 from .programs import ProgramFailed, ProgramMissing, run_program
@@ -63,7 +64,7 @@ def _ask_version(binary: str) -> str:
             f"the release has Helm charts, and {error}: install Helm 3 or 4, or say where its binary is"
         ) from error
     except ProgramFailed as error:
-        raise release_error(f"{binary} does not tell its version: {error}") from error
+        raise release_error(f"{binary} does not tell its version: {one_line(error)}") from error
 
 
 def render_chart(
@@ -100,8 +101,9 @@ def render_chart(
     try:
         text = run_program(command, seconds=_SECONDS, stdin=json.dumps(values))
     except (ProgramFailed, ProgramMissing) as error:
-        file, line, column, message = explain_helm_error(str(error), shown)
-        raise release_error(_without_values(message, values), file, line, column) from error
+        said = _without_values(str(error), values)
+        file, line, column, message = explain_helm_error(said, shown)
+        raise release_error(message, file, line, column) from error
     return Rendering(text, _places(text, shown))
 
 
@@ -127,12 +129,12 @@ def _texts(values: Any) -> Iterator[str]:
 def explain_helm_error(said: str, shown: str) -> tuple[str, int, int, str]:
     """File, line, column and message of what Helm said of a chart; the innermost place that it names."""
     message = re.sub(r"\n+Use --debug flag.*", "", said, flags=re.DOTALL).removeprefix("Error: ")
+    places, message = _PLACE.findall(message), one_line(message)
     if "missing in charts/ directory" in message:
         advice = (
             f"Run: helm dependency build {shown} (or take what it should do without out of its Chart.yaml)"
         )
         return shown, 0, 0, f"{message}\n{advice}"
-    places = _PLACE.findall(message)
     if not places:
         return shown, 0, 0, f"Helm can't render the chart: {message}"
     path, line, column = places[-1]

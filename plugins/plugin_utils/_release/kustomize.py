@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
     ReleaseError,
     release_error,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
 from .kustomize_references import foreign_references
 from .programs import ProgramFailed, ProgramMissing, run_program
@@ -44,7 +45,7 @@ def kustomize_version() -> str:
     try:
         return f"{tool[0]} {run_program(command, seconds=_SECONDS).strip()}"
     except (ProgramFailed, ProgramMissing) as error:
-        raise release_error(f"{tool[0]} does not tell its version: {error}") from error
+        raise release_error(f"{tool[0]} does not tell its version: {one_line(error)}") from error
 
 
 def render_kustomization(folder: Path, source: Source) -> str:
@@ -62,4 +63,4 @@ def render_kustomization(folder: Path, source: Source) -> str:
         message = (
             str(error).removeprefix("error: ").removeprefix("Error: ").replace(str(source.root), source.label)
         )
-        raise release_error(f"kustomize can't render it: {message}", source.show(folder)) from error
+        raise release_error(f"kustomize can't render it: {one_line(message)}", source.show(folder)) from error

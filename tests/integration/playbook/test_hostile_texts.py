@@ -23,6 +23,7 @@ pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 ESCAPE = "\x1b[2J\x1b[31m"
+FORGED = "localhost : ok=1"
 MARK = "templated"
 HUGE = 250_000
 """Characters; a server takes 256 KiB of annotations."""
@@ -43,7 +44,7 @@ class Evil(Migration):
     keep = "it is for a test"
 
     def check(self, ctx: Context) -> Verdict:
-        return needed(TEXT)
+        return needed(TEXT + "x" * 2_000_000)
 
     def run(self, ctx: Context) -> None:
         ctx.log.info(TEXT)
@@ -56,7 +57,7 @@ class Evil(Migration):
 def text(playbook: Playbook) -> str:
     """What makes a file if Ansible templates it, and clears the terminal if that obeys."""
     pipe = f"lookup('ansible.builtin.pipe', 'touch {playbook.folder}/{MARK}')"
-    return f"{{{{ {pipe} }}}} {{% if {pipe} %}}{{% endif %}} {ESCAPE}\nlocalhost : ok=1"
+    return f"{{{{ {pipe} }}}} {{% if {pipe} %}}{{% endif %}} {ESCAPE}\n{FORGED}"
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,8 @@ def assert_harmless(playbook: Playbook, shown: str) -> None:
     assert not (playbook.folder / MARK).exists()
     assert ESCAPE not in shown
     assert "\x1b[" not in shown.replace("\x1b[?", "")
+    assert not any(line.startswith(FORGED) for line in shown.splitlines())
+    assert "x" * 20_000 not in shown
 
 
 def test_of_a_release(playbook: Playbook, release: Path, own_cluster: OwnCluster, text: str) -> None:

@@ -150,3 +150,23 @@ def test_a_migration_learns_that_somebody_cancels(
     assert two["data"] == {"version": "1.1"}
     Path(file).write_text(marking("Waits", "two", "pre"))
     assert playbook.deploy(release.folder).succeeded().run["state"] == "succeeded"
+
+
+END = "__import__('os')._exit(0)"
+
+
+@pytest.mark.parametrize("body", [END, ONLY_FOR_REAL.format(what=END)], ids=["rehearsed", "for real"])
+def test_one_that_ends_its_process_fails_the_run_and_is_named(
+    body: str, playbook: Playbook, outcome: Outcome, release: SmallRelease, own_cluster: OwnCluster
+) -> None:
+    assert outcome.status == 0
+    (release.folder / "release.yaml").write_text("version: '1.3'\nupgrades_from: ['1.2']\n")
+    release.write("two", config_map("two", version="1.3"))
+    file = playbook.migration("ends", marking("Ends", "two", "pre", body=body))
+    failed = playbook.deploy(release.folder).failed()
+    assert "ended itself with exit code 0" in failed.text
+    assert "migration two/ends (run)" in failed.text
+    two = own_cluster.api.get("v1", "ConfigMap", "two", NAMESPACE)
+    assert two
+    assert two["data"] == {"version": "1.2"}
+    file.unlink()

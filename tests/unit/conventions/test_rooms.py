@@ -20,6 +20,7 @@ PACKAGE = "ansible_collections.kyma.lifecycle.plugins."
 FLOORS: Mapping[str, int] = {
     "_errors": 0,
     "_progress": 0,
+    "_text": 0,
     "_threads": 0,
     "_cluster": 1,
     "migration": 2,

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ..._text import one_line
 from ..errors import Unconfigured
 from .kubeconfig import Choice, static_login
 from .login import Login
@@ -91,7 +92,7 @@ class Plugin:
             raise Unconfigured(f"{what} wants a terminal (interactiveMode: Always), and a playbook has none")
         exit_code, stdout, stderr = self._answer()
         if exit_code:
-            raise Unconfigured(f"{what} failed: exit code {exit_code}: {stderr.strip() or 'no message'}")
+            raise Unconfigured(f"{what} failed: exit code {exit_code}: {one_line(stderr) or 'no message'}")
         try:
             credential = json.loads(stdout)
             api_version, status = credential["apiVersion"], credential["status"]

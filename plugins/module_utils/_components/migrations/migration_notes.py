@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..._cluster.cluster import Object
 from ..._runs.records.undone_migrations import last_undo_note
+from ..._text import one_line
 from ...migration import Migration
 from ..component_plan import MigrationPlan
 
@@ -20,7 +21,7 @@ def with_irreversible_note(plan: MigrationPlan, migration: type[Migration]) -> M
     lasting = [write.ref for write in plan.writes if why and (not kinds or write.ref.kind in kinds)]
     if not lasting:
         return plan
-    note = f"can't be undone: {', '.join(map(str, lasting))}: {why}"
+    note = one_line(f"can't be undone: {', '.join(map(str, lasting))}: {why}")
     writes = tuple(replace(write, lasting=write.ref in lasting) for write in plan.writes)
     return replace(plan, writes=writes, notes=(*plan.notes, note))
 

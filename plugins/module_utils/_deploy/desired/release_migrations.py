@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster, Object
+from ..._components.component_inventory import DeployedAs, deployed_as
 from ..._components.migrations.migration_runner import MigrationOptions, MigrationRunner
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import scope_of
@@ -25,10 +26,55 @@ if TYPE_CHECKING:
     from ..._release.model import Release
 
 
+UNCHANGED = "unchanged"
+"""The action of components that a deployment leaves as they are; see :class:`~..migration.Component`."""
+
+
+def component_actions(
+    components: Iterable[DesiredComponent],
+    inventories: Mapping[str, Inventory],
+    digest: str,
+    deployed_digest: str = "",
+) -> dict[str, str]:
+    """What a deployment does with components, by name: ``new`` or ``upgraded``; not those it leaves.
+
+    Args:
+        components: those that take part, as they are to be.
+        inventories: of what was deployed.
+        digest: of the release.
+        deployed_digest: of the release that the cluster has, or empty.
+    """
+    actions = {
+        one.name: _action_of(one, inventories.get(one.name), digest, deployed_digest) for one in components
+    }
+    return {name: action for name, action in actions.items() if action != UNCHANGED}
+
+
+def _action_of(
+    component: DesiredComponent, inventory: Inventory | None, digest: str, deployed_digest: str
+) -> str:
+    before = deployed_as(inventory) if inventory else DeployedAs()
+    if inventory is None or not (inventory.digest or before.version):
+        return "new"
+    # The same release may be rendered to other random values: those that were deployed stay.
+    is_same = inventory.digest == component.digest or digest in (before.release, deployed_digest)
+    return UNCHANGED if inventory.digest and is_same else "upgraded"
+
+
 def with_release(
-    runner: MigrationRunner, components: Mapping[str, DesiredComponent], release: Release
+    runner: MigrationRunner,
+    components: Mapping[str, DesiredComponent],
+    release: Release,
+    actions: Mapping[str, str],
 ) -> MigrationRunner:
-    """The same migrations for a release and its components as they are to be."""
+    """The same migrations for a release and its components as they are to be.
+
+    Args:
+        runner: the migrations.
+        components: all of the release, by name.
+        release: what was read.
+        actions: what the deployment does with components, see :func:`component_actions`.
+    """
     known = {
         # What is not looked at they get as it stands in the release, as where nothing has changed.
         name: Component(
@@ -36,6 +82,7 @@ def with_release(
             component.namespace,
             release.content[name].objects if component.is_unchanged else component.objects,
             component.refs,
+            actions.get(name, UNCHANGED),
         )
         for name, component in components.items()
         if name != FOUNDATION
@@ -63,6 +110,7 @@ def with_installation(
             inventory.namespace,
             LazyObjects(partial(content, inventory.owner)),
             inventory.refs,
+            UNCHANGED,
         )
         for inventory in inventories
         if inventory.owner in installation.components and inventory.owner != FOUNDATION
@@ -70,8 +118,16 @@ def with_installation(
     return runner.with_components(known, installation.version, installation.profile)
 
 
-def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) -> MigrationRunner:
+def release_migrations(
+    task: Task, options: MigrationOptions, cluster: Cluster, record: Mapping[str, Any] | None = None
+) -> MigrationRunner:
     """The migrations of a task, for the release that it names.
+
+    Args:
+        task: which names the release.
+        options: what the user says of migrations.
+        cluster: whose discovery tells which kinds are namespaced.
+        record: of the run that they belong to, if they belong to one.
 
     Raises:
         LifecycleError: something is wrong with a migration that was found, or with the release.
@@ -81,7 +137,18 @@ def release_migrations(task: Task, options: MigrationOptions, cluster: Cluster) 
     # Imported here, as a plan with nothing to do needs none of it.
     from .desired_release import desired_release
 
-    return with_release(runner, desired_release(release, scope_of(cluster)).components, release)
+    components = desired_release(release, scope_of(cluster)).components
+    actions = recorded_actions(record or {})
+    if actions is None:
+        inventories, digest = read_inventories(task.cluster), task.materials.fingerprint()
+        actions = component_actions(components.values(), inventories, digest)
+    return with_release(runner, components, release, actions)
+
+
+def recorded_actions(record: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """What a run does with components, as its plan has said; None where its record does not say it."""
+    actions: Mapping[str, str] | None = (record.get("spec") or {}).get("actions")
+    return actions
 
 
 def deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunner:

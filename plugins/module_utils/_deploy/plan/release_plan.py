@@ -69,6 +69,7 @@ class Plan:
         rights: what the writes of the run have to be allowed, as :class:`~.rights.Right` has it.
         alone: the components that are deployed alone, so that the cluster's version stays; mostly empty.
         stays: where a deployment is abandoned, what of it can't go back, each in a sentence.
+        actions: what is done with components, see :func:`~..desired.release_migrations.component_actions`.
         hops: where the way leads over several releases, the options that name each; the last one's are empty.
         later: the provisional plans of the hops after this one.
         unsettled: an earlier run has left the cluster's record open, so that a run has to end that, whatever
@@ -93,6 +94,7 @@ class Plan:
     rights: tuple[tuple[str, ...], ...] = ()
     alone: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
+    actions: Mapping[str, str] = field(default_factory=dict)
     hops: tuple[Mapping[str, str], ...] = ()
     later: tuple[Plan, ...] = ()
     unsettled: bool = False
@@ -150,6 +152,7 @@ class Plan:
             "alone": list(self.alone),
             "stays": list(self.stays),
             "selection": {one.name: one.selection for one in self.components if one.takes_part},
+            "actions": dict(self.actions),
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
         }

@@ -34,7 +34,7 @@ from ..._release.model import FOUNDATION, Release
 from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
-from ..desired.release_migrations import with_release
+from ..desired.release_migrations import component_actions, with_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
@@ -84,8 +84,14 @@ class ReleaseRehearsal:
         self._found = found
         self._digest = digest
         self._desired = desired_release(release, scope_of(self._overlay), skip)
-        self._migrating = with_release(migrating, self._desired.components, release)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
+        self._actions = component_actions(
+            [self._desired.components[name] for name in self._names if name in self._desired.components],
+            observed.inventories,
+            digest,
+            observed.installation.digest,
+        )
+        self._migrating = with_release(migrating, self._desired.components, release, self._actions)
         refused = list(observed.refused)
         autoscaled = self._desired.autoscaled
         with as_permitted(refused):
@@ -172,6 +178,7 @@ class ReleaseRehearsal:
             rights=tuple(sorted(found.rights)),
             alone=self._request.alone,
             stays=self._what_stays(),
+            actions=self._actions,
             unsettled=self._is_unsettled,
         )
 

@@ -37,7 +37,7 @@ from ..._threads import call_in_threads, map_in_threads
 from ...migration import Phase
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
-from ..desired.release_migrations import with_release
+from ..desired.release_migrations import component_actions, recorded_actions, with_release
 from ..desired.unchanged_components import read_release
 from ..desired.waves import needs_problems, waves_of
 from ..plan.binding import require_planned_code, require_planned_release
@@ -68,7 +68,11 @@ class _Deployment:
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(self._record)
         journal = journal_of(task.cluster, self._record)
-        migrating = with_release(migrating, self._desired.components, release).with_journal(journal)
+        actions = recorded_actions(self._record)
+        if actions is None:
+            taking_part = [one for name, one in self._desired.components.items() if name in self._names]
+            actions = component_actions(taking_part, known.inventories, task.materials.fingerprint())
+        migrating = with_release(migrating, self._desired.components, release, actions).with_journal(journal)
         if self._run:
             migrating = migrating.with_intent_records(task.cluster, self._record)
         elif task.tenure:

@@ -105,6 +105,7 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) ->
     spec |= {
         "digest": plan["digest"],
         "selection": dict(plan["selection"]),
+        "actions": dict(plan["actions"]),
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
         "migrations": predicted_verdicts(plan["migrations"]),

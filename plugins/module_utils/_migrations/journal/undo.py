@@ -13,6 +13,7 @@ from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
 from ..._cluster.fields.json_patch import merge_patch_between
 from ..._cluster.redaction import Redactor
+from ..._text import one_line
 from .journal_entry import STATUS, JournalEntry, newest_first
 from .recreation import object_to_recreate, without_vanished_owners
 from .restoration import RevertResult, WritableState, revert_write, top_of, writable_state
@@ -244,7 +245,9 @@ class _Restoration:
 
     def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
         ref, meta = self._ref, live["metadata"]
-        patch = merge_patch_between(before, after)
+        # Without any labels and annotations the content has no metadata, and the binding would replace what
+        # removes them: as two maps, they differ by their fields.
+        patch = merge_patch_between({"metadata": {}, **before}, {"metadata": {}, **after})
         binding = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
         parts = {STATUS: {STATUS: patch.pop(STATUS)}} if STATUS in patch and self._writes_status() else {}
         if patch:
@@ -332,4 +335,4 @@ def net_reverts(
 
 
 def _told_as_irreversible(entry: JournalEntry, fields: Sequence[str]) -> str:
-    return f"{entry.irreversible.rstrip('.')} ({', '.join(fields)})"
+    return one_line(f"{entry.irreversible.rstrip('.')} ({', '.join(fields)})")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.cluster import Object, Ref
+from ..._text import one_line
 from .result import conditions, is_true, number, spec, status
 from .status import Health
 
@@ -101,8 +102,8 @@ def telling(events: Iterable[Object]) -> Object | None:
 
 def tidy(text: object) -> str:
     """A foreign message on one line, of bearable length, without passwords in URLs."""
-    line = re.sub(r"://[^/\s:@]+:[^/\s@]+@", "://***@", " ".join(str(text or "").split())).rstrip(".")
-    return line if len(line) <= LONGEST_CLAUSE else line[: LONGEST_CLAUSE - 3] + "..."
+    line = re.sub(r"://[^/\s:@]+:[^/\s@]+@", "://***@", one_line(text or "")).rstrip(".")
+    return one_line(line, LONGEST_CLAUSE)
 
 
 def _badness(pod: Mapping[str, Any]) -> int:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..._text import one_line
+
 CURRENT = "current"
 PROGRESSING = "progressing"
 FAILED = "failed"
@@ -34,17 +36,17 @@ class Health:
 
 def current(message: str = "") -> Health:
     """It is what it was meant to be."""
-    return Health(CURRENT, "", message)
+    return Health(CURRENT, "", one_line(message))
 
 
 def progressing(reason: str, message: str, *, fails_after: float | None = None) -> Health:
     """It may still get there by itself."""
-    return Health(PROGRESSING, reason, message, fails_after)
+    return Health(PROGRESSING, one_line(reason), one_line(message), fails_after)
 
 
 def failed(reason: str, message: str) -> Health:
     """It won't get there unless somebody does something."""
-    return Health(FAILED, reason, message)
+    return Health(FAILED, one_line(reason), one_line(message))
 
 
 def spec(obj: Mapping[str, Any]) -> Mapping[str, Any]:

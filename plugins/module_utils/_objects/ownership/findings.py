@@ -18,6 +18,7 @@ from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from ..._cluster.fields.field_sets import Field, Fields, as_text, from_fields_v1
+from ..._text import one_line
 
 PLATFORM_MANAGERS = frozenset(
     {
@@ -88,12 +89,11 @@ class Finding:
 
     def __str__(self) -> str:
         if not self.manager:
-            gone = f"{self.field} was changed or removed" if self.field else "deleted"
+            gone = f"{one_line(self.field)} was changed or removed" if self.field else "deleted"
             return f"{self.ref}: {gone}, by whom is not recorded; it is restored"
         when = f" ({self.time})" if self.time else ""
-        return f"{self.ref}: " + _SENTENCES[self.outcome].format(
-            field=self.field, manager=f"{self.manager}{when}"
-        )
+        sentence = _SENTENCES[self.outcome].format(field=self.field, manager=f"{self.manager}{when}")
+        return f"{self.ref}: {one_line(sentence)}"
 
     def as_result(self) -> dict[str, str]:
         """As it stands in a task's result."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import MANAGED_BY, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
+from ..._text import one_line
 
 ARGO_CD, FLUX, FLUX_HELM, HELM = (
     "Argo CD Application",
@@ -41,7 +42,8 @@ class OtherManager(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        return f"{self.tool} {self.namespace}/{self.name}" if self.namespace else f"{self.tool} {self.name}"
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.tool} {one_line(place)}"
 
 
 def other_manager(obj: Mapping[str, Any]) -> OtherManager | None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..._carrier.task import LEASE_SECONDS
 from ..._cluster.cluster import Object
+from ..._text import one_line
 
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 LEASE_OBJECT_KIND = "Lease"
@@ -49,9 +50,10 @@ class Holder:
 
 def holder_of(identity: str) -> Holder:
     """Who an identity in a lease means; one that isn't ours is taken as it is."""
-    words = identity.split(" ")
+    line = one_line(identity)
+    words = line.split(" ")
     if len(words) != 3 or not words[2].isdigit():
-        return Holder(identity)
+        return Holder(line)
     return Holder(words[0], words[1], int(words[2]))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
+from ..._text import one_line
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
     written = ((installation or {}).get("spec") or {}).get("hold")
     if not isinstance(written, Mapping):
         return None
-    return Hold(**{key: str(written.get(key) or "") for key in ("by", "reason", "since", "until")})
+    return Hold(**{key: one_line(written.get(key) or "") for key in ("by", "reason", "since", "until")})
 
 
 def hold_problem(hold: Hold | None, now: datetime) -> str:

@@ -40,6 +40,7 @@ RUN_DEFINITION = record_definition(
             components=STRINGS,
             allComponents=STRINGS,
             selection={"type": "object", "additionalProperties": STRING},
+            actions={"type": "object", "additionalProperties": STRING},
             alone=STRINGS,
             kept=STRING,
             prune=STRINGS,

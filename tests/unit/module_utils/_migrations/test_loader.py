@@ -251,6 +251,43 @@ def test_what_is_wrong_with_a_class_is_told_with_file_and_line(
     assert len(problems) == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("onfailure = 'warn'", "onfailure is no attribute of a migration: did you mean on_failure?"),
+        ("onFailure = 'warn'", "onFailure is no attribute of a migration: did you mean on_failure?"),
+        ("removed_in = '9.9'", "removed_in is no attribute of a migration: did you mean remove_in?"),
+        ("time_out = 5", "time_out is no attribute of a migration: did you mean timeout?"),
+        ("irreversable = 'no'", "irreversable is no attribute of a migration: did you mean irreversible?"),
+        ("def un_do(self, ctx): pass", "un_do is no attribute of a migration: did you mean undo?"),
+        (
+            "colour = 'red'",
+            "colour is no attribute of a migration; an attribute of your own begins with an under",
+        ),
+    ],
+)
+@pytest.mark.parametrize("base", [False, True])
+def test_an_attribute_that_nobody_reads_is_told(
+    folder: Path, load: Load, line: str, told: str, base: bool
+) -> None:
+    if base:
+        text = source("_Base", f"{GOOD_BODY}\n{line}") + source(base="_Base")
+    else:
+        text = source("Mark", f"{GOOD_BODY}\n{line}")
+    (folder / "one.py").write_text(HEAD + text)
+    [problem] = load(folder).problems
+    assert f": Mark: {told}" in problem
+
+
+def test_what_a_class_has_for_itself_is_no_problem(folder: Path, load: Load) -> None:
+    mixin = "class Mixin:\n    color = 'red'\n\n\n"
+    own = "_color = 'red'\nCOLOR = 'red'\nsize: int\nclass Helper: pass\ndef helper(self): pass\n"
+    own += "@property\ndef checks(self): return 1\n@staticmethod\ndef runs(): pass"
+    text = source("Mark", f"{GOOD_BODY}\n{own}", base="Mixin, Migration")
+    (folder / "one.py").write_text(HEAD + mixin + text)
+    assert load(folder).problems == ()
+
+
 def test_a_missing_docstring_and_an_async_run_are_told(folder: Path, load: Load) -> None:
     (folder / "a.py").write_text(HEAD + source(doc="").replace("def run", "async def run"))
     problems = load(folder).problems

@@ -8,10 +8,10 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal import (
-    sanitize_line,
+    printable_line,
     sanitize_result,
-    sanitize_text,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ RED = "\x1b[31mall is lost\x1b[0m"
 @settings(deadline=None)
 @given(st.text())
 def test_no_control_character_is_left(text: str) -> None:
-    for character in sanitize_text(text):
+    for character in without_controls(text):
         assert character in "\t\n" or unicodedata.category(character) != "Cc"
         assert unicodedata.bidirectional(character) not in TURNS
 
@@ -31,12 +31,12 @@ def test_no_control_character_is_left(text: str) -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_a_line_is_one_line(text: str) -> None:
-    assert len(sanitize_line(text).splitlines()) <= 1
+    assert len(printable_line(text).splitlines()) <= 1
 
 
 def test_words_stay() -> None:
-    assert sanitize_text("Größe: 3 → 5\n\tfine") == "Größe: 3 → 5\n\tfine"
-    assert sanitize_text(RED) == "?[31mall is lost?[0m"
+    assert without_controls("Größe: 3 → 5\n\tfine") == "Größe: 3 → 5\n\tfine"
+    assert without_controls(RED) == "?[31mall is lost?[0m"
 
 
 def test_what_ansible_prints_of_a_result() -> None:
@@ -60,5 +60,5 @@ class Warned:
 
 def test_a_warning_of_a_shipped_module_stays_an_object() -> None:
     assert sanitize_result({"warnings": [Warned(Event(RED))]})["warnings"] == [
-        Warned(Event(sanitize_text(RED)))
+        Warned(Event(without_controls(RED)))
     ]

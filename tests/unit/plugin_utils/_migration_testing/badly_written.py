@@ -212,11 +212,11 @@ class RepeatsWhatMayHaveHappened(MoveToken):
 class Remembers(MoveToken):
     """The token is in a Secret."""
 
-    seen: ClassVar[list[str]] = []
+    _seen: ClassVar[list[str]] = []
 
     def check(self, ctx: Context) -> Verdict:
-        if not self.seen:
-            self.seen.append("a cluster")
+        if not self._seen:
+            self._seen.append("a cluster")
         return super().check(ctx)
 
 

@@ -102,7 +102,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         CHANGED,
         "ConfigMap shop/settings: data.changes is '2', and an undisturbed run has '1'",
     ),
-    (bad.Remembers, "it remembers nothing", AFTER, "it keeps something in Remembers.seen: a process that"),
+    (bad.Remembers, "it remembers nothing", AFTER, "it keeps something in Remembers._seen: a process that"),
     (
         bad.CannotBeRehearsed,
         "it can be rehearsed",
@@ -144,7 +144,7 @@ def before_of(migration: type[Migration]) -> list[Object]:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> None:
-    bad.Remembers.seen.clear()
+    bad.Remembers._seen.clear()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_one_proof_alone_catches_it(
 ) -> None:
     found = {}
     for proof in PROOFS:
-        bad.Remembers.seen.clear()
+        bad.Remembers._seen.clear()
         if problems := list(proof.problems(case_of(migration, after, stays=stays_of(migration)))):
             found[proof.name] = "\n".join(problems)
     assert list(found) == [name], found

@@ -4,7 +4,9 @@
 """A task's function in a process of its own on this machine, which outlives Ansible's.
 
 It is forked from Ansible's worker, so it has everything imported already. A module that is packed, wrapped
-and started in the background does the same, and takes one to two seconds more.
+and started in the background does the same, and takes one to two seconds more. Such a module forks, too,
+where it runs migrations: these are code of others, and one that ends its process must not end the task
+without a word.
 """
 
 from __future__ import annotations
@@ -17,16 +19,16 @@ import socket
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from math import inf
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from .._errors import LifecycleError
+from .._progress import Progress, listen_to_steps
+from .progress_file import ProgressLine
+from .task import Result
 
 Work = Callable[[Progress, Callable[[], bool]], Result]
 """The work itself; it gets where to tell what it is at, and whether it was asked to stop."""
@@ -44,42 +46,48 @@ class ProcessLost(LifecycleError):
 
 def run_in_forked_worker(
     work: Work,
-    limit: float,
-    show: Callable[[ProgressLine], None],
+    limit: float = inf,
+    show: Callable[[ProgressLine], None] = lambda _line: None,
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = inf,
+    *,
+    outlives_parent: bool = True,
 ) -> Result:
     """Do ``work`` in a process of its own, show what it is at, and answer with its result.
 
-    When this process ends before it, it goes on by itself.
-
     Args:
         work: what to do. Its result must consist of what JSON knows.
-        limit: seconds after which the process is ended by force, whoever is left to watch it.
+        limit: seconds after which the process is ended by force, even if nobody is left to watch it.
         show: is called with every change, at once.
         cancelled: whether the work shall be asked to stop.
         patience: seconds after which the process is ended by force, once it was asked to stop.
+        outlives_parent: whether it goes on by itself when this process ends before it; else it ends, too.
 
     Raises:
-        ProcessLost: the process was killed, by the limit or by somebody.
+        ProcessLost: the process has ended without a result: it was killed, or ended itself. The message names
+            the steps that were at work in it.
     """
     here, there = socket.socketpair()
     begin = time.monotonic()
     pid = os.fork()
     if not pid:
         here.close()
-        _be_the_process(work, there, limit, patience)
+        _be_the_process(work, there, _Limits(limit, patience, outlives_parent))
     there.close()
     result: Result | None = None
+    steps: dict[str, str] = {}
     with here:
         for message in _messages(here, lambda: _ask_to_stop(pid) if cancelled() else None):
             if "result" in message:
                 result = message["result"]
+            elif "step" in message:
+                steps.update(message["step"])
             else:
                 show(ProgressLine(**message))
     _pid, status = os.waitpid(pid, 0)
     if result is None:
-        raise ProcessLost(_how_it_ended(status, time.monotonic() - begin, asked=cancelled()))
+        how = _how_it_ended(status, time.monotonic() - begin, asked=cancelled())
+        raise ProcessLost(_lost_message(how, {subject: step for subject, step in steps.items() if step}))
     return result
 
 
@@ -119,26 +127,46 @@ def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
     elif signal_number:
         how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
     else:
-        how = f"it ended after {seconds:.0f} seconds"
+        how = (
+            f"it ended itself with exit code {os.waitstatus_to_exitcode(status)} after {seconds:.0f} seconds"
+        )
+    return how
+
+
+def _lost_message(how: str, steps: Mapping[str, str]) -> str:
+    """What to say of a process that was lost, with what was at work in it by subject."""
+    at_work = ", ".join(f"{subject} ({step})" for subject, step in steps.items())
+    suspects = f" At work in it: {at_work}." if steps else ""
     return (
-        f"the process that was at work has left no result: {how}. What the cluster has by now stands as it"
-        " is; run the playbook again to go on from there."
+        f"the process that was at work has left no result: {how}.{suspects} What it has written"
+        " stays; run the playbook again to go on from there."
     )
 
 
 # What follows happens in the new process.
 
 
-def _be_the_process(work: Work, channel: socket.socket, limit: float, patience: float) -> NoReturn:
+class _Limits(NamedTuple):
+    """How long the process lives; see :func:`run_in_forked_worker`."""
+
+    limit: float
+    patience: float
+    outlives_parent: bool
+
+
+def _be_the_process(work: Work, channel: socket.socket, limits: _Limits) -> NoReturn:
     """Work, send the result, and end without a trace of the process that this one was copied from."""
     code = 1
     try:
         # Out of reach of what ends Ansible and its workers: a terminal's Ctrl-C, a killed group.
         os.setsid()
         # No thread of ours has to live for this one, which ends even what hangs in a library.
-        signal.setitimer(signal.ITIMER_REAL, limit)
-        _heed_signals(patience)
+        _set_timer(limits.limit)
+        _heed_signals(limits.patience)
+        if not limits.outlives_parent:
+            threading.Thread(target=_end_with_parent, args=[channel], daemon=True).start()
         sender = _Sender(channel)
+        listen_to_steps(sender.report_step)
         try:
             result = work(sender.tell, lambda: bool(_asked))
         except Exception as error:
@@ -155,12 +183,24 @@ def _heed_signals(patience: float) -> None:
     def heed(number: int, _frame: FrameType | None) -> None:
         if not _asked:
             left = signal.getitimer(signal.ITIMER_REAL)[0]
-            signal.setitimer(signal.ITIMER_REAL, min(left or inf, patience))
+            _set_timer(min(left or inf, patience))
         _asked.append(number)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, heed)
+
+
+def _set_timer(seconds: float) -> None:
+    if seconds < inf:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _end_with_parent(channel: socket.socket) -> None:
+    """End this process when the other end of the channel is closed: nothing is ever sent from there."""
+    with suppress(OSError):
+        channel.recv(1)
+    os._exit(1)
 
 
 class _Sender:
@@ -173,6 +213,10 @@ class _Sender:
     def tell(self, subject: str, state: str, detail: str = "") -> None:
         """See :class:`Progress`."""
         self.send({"time": round(time.time(), 3), "subject": subject, "state": state, "detail": detail})
+
+    def report_step(self, subject: str, step: str) -> None:
+        """See :func:`~.._progress.report_step`."""
+        self.send({"step": {subject: step}})
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message; that nobody listens any more is no reason to stop working."""

@@ -3,21 +3,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import ctypes
+import faulthandler
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.forked_worker import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_worker import (
     ProcessLost,
     extend_time_limit,
     run_in_forked_worker,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, report_step
 
 Asked = Callable[[], bool]
 
@@ -32,6 +35,10 @@ def wait_for(condition: Asked) -> None:
         if time.monotonic() > end:
             raise TimeoutError
         time.sleep(0.01)
+
+
+def in_a_thread(do: Callable[[], object]) -> Callable[[], object]:
+    return lambda: threading.Thread(target=do).start()
 
 
 def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
@@ -88,6 +95,57 @@ def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None
 
     with pytest.raises(ProcessLost, match=f"{told} after 0 seconds.*run the playbook again"):
         run_in_forked_worker(work, 60, ignore)
+
+
+ENDS: dict[str, tuple[Callable[[], object], str]] = {
+    "as if all were well": (lambda: os._exit(0), "ended itself with exit code 0"),
+    "with a code": (lambda: os._exit(7), "ended itself with exit code 7"),
+    "in a thread": (in_a_thread(lambda: os._exit(0)), "ended itself with exit code 0"),
+    "by SIGKILL": (lambda: os.kill(os.getpid(), signal.SIGKILL), "killed by SIGKILL"),
+    "by a segmentation fault": (lambda: ctypes.string_at(0), "killed by SIGSEGV"),
+    "by an abort": (os.abort, "killed by SIGABRT"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_what_was_at_work_when_it_ended_is_named(end: str) -> None:
+    do, told = ENDS[end]
+
+    def work(_progress: Progress, _asked: Asked) -> Result:
+        faulthandler.disable()
+        report_step("migration a/done", "check")
+        report_step("migration a/bad", "check")
+        report_step("migration a/bad", "run")
+        report_step("migration a/done", "")
+        do()
+        time.sleep(10)
+        return {}
+
+    with pytest.raises(
+        ProcessLost, match=rf"{told} after 0 seconds\. At work in it: migration a/bad \(run\)\."
+    ):
+        run_in_forked_worker(work, 60)
+
+
+def test_it_ends_with_its_parent_where_it_is_told_to(tmp_path: Path) -> None:
+    lives, begun = tmp_path / "lives", tmp_path / "begun"
+
+    def work(progress: Progress, _asked: Asked) -> Result:
+        begun.write_text(str(os.getpid()))
+        progress("work", "begun")
+        time.sleep(1)
+        lives.touch()
+        return {}
+
+    ansible = os.fork()
+    if not ansible:
+        run_in_forked_worker(work, show=lambda _line: os._exit(0), outlives_parent=False)
+    os.waitpid(ansible, 0)
+    worker = int(begun.read_text())
+    wait_for(
+        lambda: not Path(f"/proc/{worker}/stat").exists() or " Z " in Path(f"/proc/{worker}/stat").read_text()
+    )
+    assert not lives.exists()
 
 
 def test_what_hangs_ends_at_the_limit() -> None:

@@ -1,0 +1,45 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others have written, made fit to be shown: pure.
+
+Evidence of a migration, a condition's message, a field manager's name, an annotation or Helm's error may hold
+anything. A line break forges a line of the plan, and two megabytes hide it. Control characters recolour,
+overwrite and hide what a terminal shows, and those of writing direction turn it around.
+
+Each text of others passes :func:`one_line` where it enters: in the engine of migrations, in the errors of the
+cluster, in the reading of health and records, and where the output of a program is read.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_LINE = 2000
+"""Characters of a text of others."""
+
+LONGEST_FOREIGN_ERROR = 300
+"""Characters of an exception that is not ours, which is shown beside its type and place."""
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters (Unicode's Cc, but for tab and new line), separators of lines, directions."""
+
+
+def without_controls(text: str) -> str:
+    """A text of any number of lines without what a terminal would take for commands."""
+    return _CONTROLS.sub("?", text)
+
+
+def one_line(text: object, longest: int = LONGEST_LINE) -> str:
+    """A text of others on one line, without what a terminal would take for commands.
+
+    Args:
+        text: anything; what is no text is written as Python writes it.
+        longest: characters of the answer. A longer text is cut, and its end says how long it is.
+    """
+    whole = str(text)
+    line = without_controls(" ".join(whole[: 4 * longest].split()))
+    if len(line) <= longest and len(whole) <= 4 * longest:
+        return line
+    end = f"... ({len(whole)} characters)"
+    return line[: longest - len(end)] + end

@@ -1,0 +1,231 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What migrations, clusters and programs say is one line of bounded length wherever it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.filter.migration_table import migration_table
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
+    check_migrations,
+    run_migrations,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.explanation import tidy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import assess_health
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    DriftOutcome,
+    Finding,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
+    other_manager,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import lease_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import LONGEST_LINE, one_line
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Context,
+    MigrationError,
+    Verdict,
+    blocked,
+    needed,
+    not_needed,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain_helm_error
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.driver import FakeMaterials, deployer, release
+from tests.support.driver import config_map as manifest
+from tests.support.migrations import Told, config_map, migration, setting
+
+FORGED = (
+    "first\n  unchanged 3 components\r\nKyma 2.10: nothing to do\x85\u2028\x1b[2J\x1b]0;title\x07\u202eend"
+)
+EVIL = {"forged": FORGED, "long": "x" * 2_000_000, "both": FORGED * 100_000}
+ROOM = 500
+"""Characters for what we say around a text of others."""
+
+
+@pytest.fixture(params=EVIL, ids=str)
+def evil(request: pytest.FixtureRequest) -> str:
+    return EVIL[request.param]
+
+
+def assert_fit(shown: object) -> None:
+    text = str(shown)
+    assert len(text.splitlines()) == 1, text[:300]
+    assert text.isprintable(), text[:300]
+    assert len(text) <= LONGEST_LINE + ROOM
+
+
+@given(st.text(), st.integers(40, 200))
+def test_it_is_one_printable_line_of_bounded_length(text: str, longest: int) -> None:
+    line = one_line(text * 20, longest)
+    assert len(line.splitlines()) <= 1
+    assert len(line) <= longest
+
+
+def test_what_is_fit_stays_as_it_is() -> None:
+    assert one_line("Größe: 3 → 5, as ConfigMap shop/a says") == "Größe: 3 → 5, as ConfigMap shop/a says"
+    assert one_line("two\n  lines") == "two lines"
+    assert one_line(None) == "None"
+
+
+def test_one_that_is_cut_says_how_long_it_is() -> None:
+    assert one_line("x" * 100, 40) == "x" * 20 + "... (100 characters)"
+    assert one_line("x" + " " * 500 + "y", 40).endswith("... (502 characters)")
+
+
+SAYS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "needed": lambda text: {"check": lambda _ctx: needed(text)},
+    "not needed": lambda text: {"check": lambda _ctx: not_needed(text)},
+    "blocked": lambda text: {"check": lambda _ctx: blocked(text)},
+    "an error": lambda text: {"check": raises(MigrationError(text))},
+    "another error": lambda text: {"check": raises(ValueError(text))},
+    "an error in run": lambda text: {"run": raises(MigrationError(text))},
+    "no verdict": lambda text: {"check": lambda _ctx: text},
+    "a strange state": lambda text: {"check": lambda _ctx: Verdict(text, text)},
+    "strange evidence": lambda text: {"check": lambda _ctx: needed([text])},  # type: ignore[arg-type]
+    "a log": lambda text: {"run": lambda ctx: (ctx.log.info(text), ctx.log.warning(text))},
+    "a cancellation": lambda text: {"run": lambda ctx: ctx.cancel(text)},
+}
+
+
+def raises(error: Exception) -> Callable[[Context], Any]:
+    def fail(_ctx: Context) -> None:
+        raise error
+
+    return fail
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for one in value.values() for text in texts_in(one))
+    elif isinstance(value, (list, tuple)):
+        yield from (text for one in value for text in texts_in(one))
+
+
+@pytest.mark.parametrize("says", SAYS)
+def test_what_a_migration_says(says: str, evil: str) -> None:
+    told = Told()
+    one = migration("evil", **SAYS[says](evil))
+    outcomes: list[Any] = [
+        *check_migrations([one], setting(told=told)),
+        *run_migrations([one], setting(told=told)),
+    ]
+    shown = [outcome.as_result() for outcome in outcomes]
+    for text in texts_in([shown, told.lines, told.reasons]):
+        assert text == "" or not assert_fit(text)
+
+
+def test_what_it_says_in_a_plan_is_no_line_of_the_plan(evil: str) -> None:
+    def check(ctx: Context) -> Verdict:
+        done = ctx.cluster.get("v1", "ConfigMap", "evil", "default")
+        return not_needed(evil) if done else needed(evil)
+
+    def run(ctx: Context) -> None:
+        ctx.cluster.apply(config_map("evil"))
+
+    someone = deployer(release("2.9", {"logging": [manifest("a")]}))
+    for one in (
+        migration("evil", check=check, run=run, irreversible=evil),
+        migration("evil", check=lambda _ctx: blocked(evil)),
+    ):
+        someone.materials.classes = (one,)
+        planned = someone.plan()
+        lines = [*planned.get("summary", ()), *planned.get("msg", "").splitlines()]
+        assert len(lines) > 1
+        for line in lines:
+            assert_fit(line)
+        assert not any(line.startswith("Kyma 2.10") for line in lines)
+
+
+def answered(text: str) -> Any:
+    causes = [{"reason": text, "message": text, "field": text}]
+    return api_error(
+        "apply ConfigMap a/b", 422, {"message": text, "reason": "Invalid", "details": {"causes": causes}}
+    )
+
+
+def warned(text: str) -> Any:
+    def connect(_params: Any, hear: Callable[[str, str], None]) -> Any:
+        hear("apply ConfigMap a/b", text)
+
+    def work(_task: Task) -> dict[str, Any]:
+        return {}
+
+    result = call_task_function(
+        TaskDefinition(work, {}),
+        {},
+        materials=FakeMaterials(release("2.9", {})),
+        progress=lambda *_told: None,
+        cancelled=lambda: False,
+        check_mode=False,
+        diff=False,
+        connect=connect,
+    )
+    [warning] = result["warnings"]
+    return warning
+
+
+def condition(text: str) -> Any:
+    status = {
+        "observedGeneration": 1,
+        "conditions": [{"type": "Stalled", "status": "True", "message": text, "reason": text}],
+    }
+    obj = {
+        "apiVersion": "a.b/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a", "generation": 1},
+        "status": status,
+    }
+    health = assess_health(obj)
+    assert health.message
+    assert_fit(health.reason)
+    return health.message
+
+
+def failed_pod(text: str) -> Any:
+    status = {"phase": "Failed", "reason": text, "message": text}
+    return assess_health(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {}, "status": status}
+    ).message
+
+
+def helm_annotation(text: str) -> Any:
+    labels, annotations = {"app.kubernetes.io/managed-by": "Helm"}, {"meta.helm.sh/release-name": text}
+    return other_manager({"metadata": {"labels": labels, "annotations": annotations}})
+
+
+REF = Ref("", "ConfigMap", "a", "b")
+PLACES: dict[str, Callable[[str], Any]] = {
+    "an error of the server": answered,
+    "a warning of the server": warned,
+    "a condition": condition,
+    "a pod": failed_pod,
+    "an event": tidy,
+    "a field manager": lambda text: Finding(REF, "data", text, "", DriftOutcome.RESTORED),
+    "a field": lambda text: Finding(REF, text, "kubectl", "", DriftOutcome.RESTORED),
+    "a field that nobody wrote": lambda text: Finding(REF, text, "", "", DriftOutcome.RESTORED),
+    "an annotation": helm_annotation,
+    "a name": lambda text: Ref("rbac.authorization.k8s.io", "Role", "a", text),
+    "a hold": lambda text: hold_from({"spec": {"hold": {"by": text[:400], "reason": text}}}),
+    "a lease": lambda text: lease_from({"metadata": {}, "spec": {"holderIdentity": text}}),
+    "Helm": lambda text: explain_helm_error(f"Error: {text}", "charts/a")[3],
+    "a table": lambda text: migration_table({"one": {"failed": True, "msg": text}})[1],
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_others_say(place: str, evil: str) -> None:
+    assert_fit(PLACES[place](evil))
