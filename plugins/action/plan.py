@@ -11,6 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.play_batches import host_turn
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
 
 HOP_OPTIONS = ("release", "release_checksum", "release_version", "profile")
@@ -24,6 +25,16 @@ class ActionModule(DirectCarrier):
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
+        limit = arguments.params["max_fail_percentage"]
+        turn = host_turn(self._task.get_play(), task_vars, limit, self._templar.template)
+        if refusal := turn.refusal():
+            return failed_result(refusal)
+        result = self._carried_or_kept(arguments, task_vars)
+        if result.get("changed"):
+            result["warnings"] = [*result.get("warnings", ()), *turn.warnings()]
+        return result
+
+    def _carried_or_kept(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         if arguments.params["plan_digest"] and not arguments.params["plan"]:
             return failed_result(
                 "plan_digest says which plan was approved, and no plan is given: set plan too"

@@ -91,6 +91,14 @@ options:
         warned of.
     type: bool
     default: false
+  max_fail_percentage:
+    description:
+      - Percentage of the hosts of an earlier batch that may fail. The task refuses to plan if more failed.
+        Batches are those of the play's keyword C(serial).
+      - It counts under each strategy, while Ansible's own keyword of this name only counts under C(linear).
+        Where the play has that keyword or C(any_errors_fatal), the strictest counts.
+    type: float
+    default: 100
   plan_out:
     description:
       - A file on the controller in which the plan is kept, in check mode too. Only its owner can read it, and

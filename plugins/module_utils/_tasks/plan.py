@@ -80,8 +80,9 @@ WAY_SPEC: ArgumentSpec = {
     "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
     "release_catalog": {"type": "list", "elements": "raw", "default": []},
 }
-UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC})
-"""Options that say where things lie. What lies there is part of a plan by itself."""
+FLEET_SPEC: ArgumentSpec = {"max_fail_percentage": {"type": "float", "default": 100}}
+UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *FLEET_SPEC})
+"""Options that say where things lie, which is part of a plan by itself, or whether a host may begin."""
 
 
 DEFINITION = TaskDefinition(
@@ -97,6 +98,7 @@ DEFINITION = TaskDefinition(
         "strict": {"type": "bool", "default": False},
         **WAY_SPEC,
         **PLAN_FILE_SPEC,
+        **FLEET_SPEC,
     },
     mutually_exclusive=[("plan", "plan_out")],
     needs_release=True,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,13 @@ from tests.support.small_release import SmallRelease
 @pytest.fixture(scope="module")
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     """A new, empty cluster of plain processes, ended after the last test of the file."""
-    state = tmp_path_factory.mktemp("cluster")
+    with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@contextmanager
+def new_cluster(state: Path) -> Iterator[OwnCluster]:
+    """A new, empty cluster whose data is in a folder, ended with the context."""
     with control_plane(state) as kubeconfig:
         api = connect({"kubeconfig": str(kubeconfig)})
         yield OwnCluster(kubeconfig, AuditLog(state / "audit.log"), api)

@@ -1,24 +1,59 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts are clusters, and ``serial`` and ``max_fail_percentage`` make rings of them."""
+"""Hosts are clusters that don't wait for each other, and a ring that failed too often stops the next one."""
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    read_installation,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
 from tests.support.accounts import deployer_of
 from tests.support.audit import Request, writes
 from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
+
+from .conftest import new_cluster
 
 pytestmark = pytest.mark.control_plane
 
 NOWHERE = "https://127.0.0.1:1"
 LATER = "system:serviceaccount:ci:later"
+HANGING = """
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL, Context, Migration, Phase, Verdict, needed, not_needed,
+)
+
+
+class Hang(Migration):
+    '''It hangs until the test lets it go on.'''
+
+    component = GLOBAL
+    phase = Phase.PRE
+    keep = "it is for a test"
+
+    def check(self, ctx: Context) -> Verdict:
+        if not ctx.variables.get("hanging") or ctx.cluster.get("v1", "ConfigMap", "hung", "default"):
+            return not_needed("it need not hang, or has hung")
+        return needed("it is to hang")
+
+    def run(self, ctx: Context) -> None:
+        while not ctx.rehearsal and not ctx.cluster.get("v1", "ConfigMap", "go-on", "default"):
+            ctx.sleep(0.2)
+        name = {"name": "hung", "namespace": "default"}
+        ctx.cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": name})
+"""
 
 
 class Fleet:
@@ -32,12 +67,12 @@ class Fleet:
         for one in gone["clusters"]:
             one["cluster"]["server"] = NOWHERE
         _new(folder / "gone").joinpath("kubeconfig").write_text(yaml.safe_dump(gone))
-        self._folder = folder
+        self.folder = folder
 
     def inventory(self, *hosts: str) -> list[str]:
         """Arguments that name these hosts, in this order."""
-        file = self._folder / "fleet.ini"
-        file.write_text("".join(f"{h} kyma_kubeconfig={self._folder}/{h}/kubeconfig\n" for h in hosts))
+        file = self.folder / "fleet.ini"
+        file.write_text("".join(f"{h} kyma_kubeconfig={self.folder}/{h}/kubeconfig\n" for h in hosts))
         return ["-i", str(file)]
 
 
@@ -99,8 +134,12 @@ def test_how_many_of_a_ring_may_fail(
     arguments = fleet.inventory("gone", "here", "later")
     outcome = fleet.playbook.deploy(release.folder, *arguments, serial=2, max_fail_percentage=most).failed()
     assert bool(of_later(outcome.requests)) is goes_on
-    # Of a ring that has failed too often nothing was begun: it was the plan that failed.
-    assert bool(writes(outcome.requests)) is goes_on
+    # In their own ring a failure stops no other cluster.
+    assert outcome.run["state"] == "succeeded"
+    assert writes(outcome.requests)
+    assert ("1 of 2 clusters of an earlier batch failed (gone)" in outcome.text) is not goes_on
+    # What never began does not look deployed.
+    assert bool(re.search(r"^later .* failed=1 ", outcome.text, re.MULTILINE)) is not goes_on
 
 
 def test_without_rings_each_is_on_its_own(fleet: Fleet, release: SmallRelease) -> None:
@@ -109,3 +148,53 @@ def test_without_rings_each_is_on_its_own(fleet: Fleet, release: SmallRelease) -
     outcome = fleet.playbook.deploy(release.folder, *arguments).failed()
     assert outcome.run["state"] == "succeeded"
     assert deployed(fleet) != before
+
+
+@pytest.fixture
+def hanging(tmp_path_factory: pytest.TempPathFactory, fleet: Fleet) -> Iterator[OwnCluster]:
+    """One more cluster, whose deployer is the host ``hangs``."""
+    with new_cluster(tmp_path_factory.mktemp("hanging")) as cluster:
+        deployer_of(cluster, _new(fleet.folder / "hangs"), "hangs")
+        yield cluster
+
+
+def newest_run(cluster: OwnCluster) -> str:
+    """The state of a cluster's newest run; empty without any."""
+    runs = read_runs(cluster.api)
+    return str((runs[0].get("status") or {}).get("state", "")) if runs else ""
+
+
+def test_a_cluster_that_hangs_keeps_no_other_from_being_recorded_as_done(
+    fleet: Fleet, hanging: OwnCluster, release: SmallRelease, tmp_path: Path
+) -> None:
+    (tmp_path / "hang.py").write_text(HANGING)
+    (release.folder / "release.yaml").write_text("version: '1.1'\n")
+    options = {
+        "migration_paths": [str(tmp_path)],
+        "migration_variables": {"hanging": "{{ inventory_hostname == 'hangs' }}"},
+    }
+    with ThreadPoolExecutor(1) as thread:
+        deploying = thread.submit(
+            fleet.playbook.deploy, release.folder, *fleet.inventory("hangs", "here"), **options
+        )
+        try:
+            wait_until(lambda: read_installation(fleet.cluster.api).version == "1.1", deploying)
+            wait_until(lambda: newest_run(fleet.cluster) == "succeeded", deploying)
+            lease = fleet.cluster.api.get("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
+            assert lease is None or not lease["spec"].get("holderIdentity")
+            wait_until(lambda: newest_run(hanging) == "running", deploying)
+            assert read_installation(hanging.api).version == ""
+        finally:
+            name = {"name": "go-on", "namespace": "default"}
+            hanging.api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": name})
+    deploying.result().succeeded()
+    assert read_installation(hanging.api).version == "1.1"
+
+
+def wait_until(met: Callable[[], bool], deploying: Future[Outcome]) -> None:
+    """Wait for a condition while a deployment is at work."""
+    end = time.monotonic() + 60
+    while not met():
+        assert not deploying.done(), deploying.result().text
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.2)

@@ -26,6 +26,12 @@ ASKED = {
     "release_version": "2.9",
     "profile": "production",
 }
+TASK_VARS = {
+    "inventory_hostname": "cluster",
+    "ansible_play_hosts_all": ["cluster"],
+    "ansible_play_hosts": ["cluster"],
+    "ansible_play_batch": ["cluster"],
+}
 
 
 def planned(params: Mapping[str, Any]) -> Result:
@@ -51,7 +57,13 @@ class Here(ActionModule):
     is_local = True
 
     def __init__(self, async_seconds: int) -> None:
-        self._task = SimpleNamespace(args=dict(ASKED), action=NAME, async_val=async_seconds)
+        play = SimpleNamespace(
+            serial=[], order=None, strategy="linear", max_fail_percentage=None, any_errors_fatal=False
+        )
+        self._task = SimpleNamespace(
+            args=dict(ASKED), action=NAME, async_val=async_seconds, get_play=lambda: play
+        )
+        self._templar = SimpleNamespace(template=lambda value: value)
         self.later: Result | None = None
 
     def call(self, arguments: Arguments, *_more: Any, **_how: Any) -> Result:
@@ -85,7 +97,7 @@ def test_a_plan_tells_how_its_release_was_asked_for(
 ) -> None:
     monkeypatch.setattr(direct, "has_libraries", lambda: True)
     carried = carrier(async_seconds)
-    answer = carried.carry(validate(DEFINITION, ASKED, NAME), {})
+    answer = carried.carry(validate(DEFINITION, ASKED, NAME), TASK_VARS)
     result = carried.later or answer
     assert result["plan"]["hops"] == [ASKED]
     assert result["plan"]["options"] == {}

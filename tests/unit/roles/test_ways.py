@@ -5,144 +5,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cluster.paths import ROOT
-
-ANSWERS, CALLS = "KYMA_TEST_ANSWERS", "KYMA_TEST_CALLS"
-SCRIPTED = f"""
-import json, os
-from pathlib import Path
-from ansible.plugins.action import ActionBase
-
-class ActionModule(ActionBase):
-    _supports_check_mode = True
-
-    def run(self, tmp=None, task_vars=None):
-        module, args = self._task.action.rpartition(".")[2], self._task.args
-        with open(os.environ["{CALLS}"], "a") as file:
-            file.write(json.dumps([module, args]) + "\\n")
-        name = " ".join([module, args.get("state", "")]).strip()
-        script = Path(os.environ["{ANSWERS}"])
-        answers = json.loads(script.read_text())
-        answer = answers[name].pop(0) if answers.get(name) else {{}}
-        script.write_text(json.dumps(answers))
-        return {{"changed": False, "check_mode": self._task.check_mode, **answer}}
-"""
-"""An action plugin that answers what it is told to answer."""
-FOREIGN = ("ANSIBLE_", "K8S_AUTH_", "KUBECONFIG", "PYTHONPATH")
-STAGE = {"role": "", "tasks": "main", "components": ["logging"], "phase": ""}
-OUTDATED = {"run": "", "outdated": True}
-
-
-def planned(*versions: str, **more: Any) -> dict[str, Any]:
-    """What ``plan`` answers: a way of these versions."""
-    empty = {"release_checksum": "", "release_version": "", "profile": ""}
-    plan = {
-        "needed": True,
-        "noted": {},
-        "components": [{"name": "shop", "action": "install", "changes": [{"name": "a", "action": "create"}]}],
-        "hops": [{"release": version, **empty} for version in versions],
-        "options": {},
-        "stages": [STAGE],
-        "later": [],
-        **more,
-    }
-    return {"plan": plan}
-
-
-def begun(name: str) -> dict[str, Any]:
-    return {"run": name, "outdated": False}
-
-
-@dataclass
-class Played:
-    """What came of a playbook.
-
-    Attributes:
-        status: exit code.
-        text: what it printed.
-        calls: each task of ours, as its module's name and its options.
-    """
-
-    status: int
-    text: str
-    calls: list[tuple[str, Mapping[str, Any]]]
-
-    def succeeded(self) -> Played:
-        """Itself, if the playbook has succeeded."""
-        assert self.status == 0, self.text
-        return self
-
-    @property
-    def done(self) -> list[str]:
-        """What was done, one after the other."""
-        return [
-            " ".join(
-                str(one)
-                for one in (module, args.get("state"), args.get("run"), args.get("release"))
-                if one and one != "started"
-            )
-            for module, args in self.calls
-        ]
-
-    def of(self, module: str) -> list[Mapping[str, Any]]:
-        return [args for name, args in self.calls if name == module]
-
-
-class Plays:
-    """Plays the role with modules that answer by a script.
-
-    Args:
-        folder: is the tests' own.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        ours = folder / "collections" / "ansible_collections" / "kyma" / "lifecycle"
-        actions = ours / "plugins" / "action"
-        actions.mkdir(parents=True)
-        (ours / "roles").symlink_to(ROOT / "roles")
-        for module in ("plan", "run", "component", "migration"):
-            (actions / f"{module}.py").write_text(SCRIPTED)
-
-    def play(
-        self, answers: Mapping[str, Sequence[Mapping[str, Any]]], *options: str, **keywords: Any
-    ) -> Played:
-        """Play the role, with keywords; what the script has no more answers for changes nothing."""
-        role = {"name": "kyma.lifecycle.kyma", "rolespec_validate": False}
-        tasks = [{"ansible.builtin.import_role": role, **keywords}]
-        play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
-        book, script, calls = (self._folder / name for name in ("book.json", "answers", "calls"))
-        book.write_text(json.dumps([play]))
-        script.write_text(json.dumps(answers))
-        calls.touch()
-        own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        ended = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), str(book), *options],
-            env={
-                **own,
-                "ANSIBLE_HOME": str(self._folder / "home"),
-                "ANSIBLE_COLLECTIONS_PATH": str(self._folder / "collections"),
-                ANSWERS: str(script),
-                CALLS: str(calls),
-            },
-            cwd=self._folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        made = [tuple(json.loads(line)) for line in calls.read_text().splitlines()]
-        return Played(ended.returncode, ended.stdout + ended.stderr, made)
+from tests.support.played_role import OUTDATED, Plays, begun, planned
 
 
 @pytest.fixture
@@ -225,10 +93,10 @@ def test_check_mode_ends_after_the_plan_however_it_was_asked_for(
     plays: Plays, options: list[str], keywords: dict[str, Any]
 ) -> None:
     played = plays.play({"plan": [planned("2.10", "2.11")]}, *options, **keywords).succeeded()
-    assert [module for module, _args in played.calls] == ["plan"]
+    assert [module for module, *_more in played.calls] == ["plan"]
 
 
 def test_what_is_taken_out_of_check_mode_is_carried_out(plays: Plays) -> None:
     answers = {"plan": [planned("2.11")], "run started": [begun("first")]}
     played = plays.play(answers, "--check", check_mode=False).succeeded()
-    assert [module for module, _args in played.calls] == ["plan", "run", "component", "run"]
+    assert [module for module, *_more in played.calls] == ["plan", "run", "component", "run"]

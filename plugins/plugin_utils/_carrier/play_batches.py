@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The batches of a play: which hosts had their turn before this one, and how its strategy treats them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.utils.helpers import pct_to_int
+
+LOCKSTEP_STRATEGIES = ("linear", "debug")
+"""Strategies under which no host begins a task before all hosts of its batch have ended the one before."""
+ORDERS: Mapping[str | None, Callable[[Iterable[str]], Iterable[str]]] = {
+    None: list,
+    "inventory": list,
+    "reverse_inventory": lambda hosts: reversed(list(hosts)),
+    "sorted": sorted,
+    "reverse_sorted": lambda hosts: sorted(hosts, reverse=True),
+}
+"""The values of the keyword ``order`` that say who comes when."""
+
+
+@dataclass(frozen=True)
+class HostTurn:
+    """A host's turn in its play.
+
+    Attributes:
+        batch: the hosts of its batch that have not failed.
+        earlier: the hosts of each earlier batch; None if the play's order is random.
+        failed: the hosts that have failed or could not be reached.
+        limit: percentage of a batch that may fail.
+        strategy: of the play, without its collection.
+    """
+
+    batch: Sequence[str]
+    earlier: Sequence[Sequence[str]] | None
+    failed: frozenset[str]
+    limit: float
+    strategy: str
+
+    def refusal(self) -> str:
+        """Why the host must not begin; empty if it may."""
+        if self.limit >= 100:
+            return ""
+        if self.earlier is None:
+            return (
+                "the play has order: shuffle, so nothing says which clusters were in an earlier batch,"
+                " and max_fail_percentage (kyma_max_fail_percentage) can't be kept. Choose another order."
+            )
+        for batch in self.earlier:
+            failed = [host for host in batch if host in self.failed]
+            if len(failed) * 100 > self.limit * len(batch):
+                return (
+                    f"nothing was begun here: {len(failed)} of {len(batch)} clusters of an earlier batch"
+                    f" failed ({', '.join(failed)}), and max_fail_percentage (kyma_max_fail_percentage)"
+                    f" allows {self.limit:g} %. Repair them and run the playbook again."
+                )
+        return ""
+
+    def warnings(self) -> list[str]:
+        """What a person should know of how the play goes through its hosts."""
+        if self.strategy not in LOCKSTEP_STRATEGIES or len(self.batch) < 2:
+            return []
+        return [
+            f"under the strategy {self.strategy} each of these {len(self.batch)} clusters waits after every"
+            " task for the slowest: a run that is done stays open meanwhile, and its lease can expire."
+            " Set this in the play: strategy: ansible.builtin.host_pinned"
+        ]
+
+
+def host_turn(
+    play: Any, variables: Mapping[str, Any], limit: float, template: Callable[[Any], Any]
+) -> HostTurn:
+    """The turn of the host that has these variables.
+
+    Args:
+        play: Ansible's own; the stricter of its ``max_fail_percentage`` and ``limit`` counts.
+        variables: of the task.
+        limit: percentage of a batch that may fail.
+        template: evaluates a keyword of the play, as Ansible has not evaluated all of them.
+    """
+    hosts, own = variables["ansible_play_hosts_all"], variables["inventory_hostname"]
+    limits = [limit]
+    if play.max_fail_percentage is not None:
+        limits.append(play.max_fail_percentage)
+    if boolean(template(play.any_errors_fatal), strict=False):
+        limits.append(0)
+    batches = play_batches(hosts, play.serial, play.order)
+    return HostTurn(
+        batch=variables["ansible_play_batch"],
+        earlier=None if batches is None else _before(own, batches),
+        failed=frozenset(hosts).difference(variables["ansible_play_hosts"]),
+        limit=min(limits),
+        strategy=play.strategy.rpartition(".")[2],
+    )
+
+
+def play_batches(
+    hosts: Sequence[str], serial: Sequence[str | int], order: str | None = None
+) -> list[list[str]] | None:
+    """The hosts of a play in its batches; None if their order is random and there are several.
+
+    Args:
+        hosts: in the inventory's order.
+        serial: sizes of the batches, as numbers or as percentages of all hosts; the last one repeats.
+        order: as the play's keyword.
+    """
+    sizes = [pct_to_int(size, len(hosts)) for size in serial]
+    left, batches = list(ORDERS.get(order, list)(hosts)), []
+    while left:
+        size = sizes[min(len(batches), len(sizes) - 1)] if sizes else 0
+        # As in Ansible, no size is all that is left.
+        size = size if size > 0 else len(left)
+        batches.append(left[:size])
+        left = left[size:]
+    return None if len(batches) > 1 and order not in ORDERS else batches
+
+
+def _before(host: str, batches: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    number = next((number for number, batch in enumerate(batches) if host in batch), 0)
+    return batches[:number]

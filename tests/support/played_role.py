@@ -1,0 +1,168 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plays of the role ``kyma`` whose modules answer by a script: Ansible's own work, and no cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cluster.paths import ROOT
+
+ANSWERS, CALLS = "KYMA_TEST_ANSWERS", "KYMA_TEST_CALLS"
+SCRIPTED = f"""
+import json, os
+from pathlib import Path
+from ansible.plugins.action import ActionBase
+
+class ActionModule(ActionBase):
+    _supports_check_mode = True
+
+    def run(self, tmp=None, task_vars=None):
+        module, args = self._task.action.rpartition(".")[2], self._task.args
+        with open(os.environ["{CALLS}"], "a") as file:
+            file.write(json.dumps([module, args, task_vars["inventory_hostname"]]) + "\\n")
+        name = " ".join([module, args.get("state", "")]).strip()
+        script = Path(os.environ["{ANSWERS}"]) / task_vars["inventory_hostname"]
+        answers = json.loads(script.read_text())
+        answer = answers[name].pop(0) if answers.get(name) else {{}}
+        script.write_text(json.dumps(answers))
+        return {{"changed": False, "check_mode": self._task.check_mode, **answer}}
+"""
+"""An action plugin that answers what it is told to answer."""
+FOREIGN = ("ANSIBLE_", "K8S_AUTH_", "KUBECONFIG", "PYTHONPATH")
+STAGE = {"role": "", "tasks": "main", "components": ["logging"], "phase": ""}
+OUTDATED = {"run": "", "outdated": True}
+
+
+def planned(*versions: str, **more: Any) -> dict[str, Any]:
+    """What ``plan`` answers: a way of these versions."""
+    empty = {"release_checksum": "", "release_version": "", "profile": ""}
+    plan = {
+        "needed": True,
+        "noted": {},
+        "components": [{"name": "shop", "action": "install", "changes": [{"name": "a", "action": "create"}]}],
+        "hops": [{"release": version, **empty} for version in versions],
+        "options": {},
+        "stages": [STAGE],
+        "later": [],
+        **more,
+    }
+    return {"plan": plan}
+
+
+def begun(name: str) -> dict[str, Any]:
+    return {"run": name, "outdated": False}
+
+
+@dataclass
+class Played:
+    """What came of a playbook.
+
+    Attributes:
+        status: exit code.
+        text: what it printed.
+        calls: each task of ours, as its module's name, its options and its host.
+    """
+
+    status: int
+    text: str
+    calls: list[tuple[str, Mapping[str, Any], str]]
+
+    def succeeded(self) -> Played:
+        """Itself, if the playbook has succeeded."""
+        assert self.status == 0, self.text
+        return self
+
+    @property
+    def recap(self) -> dict[str, dict[str, int]]:
+        """The counts of each host: ``ok``, ``changed``, ``failed``, ..."""
+        lines = re.findall(r"^(\S+)\s+: (ok=.*)$", self.text, re.MULTILINE)
+        return {
+            host: {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", counts)}
+            for host, counts in lines
+        }
+
+    @property
+    def done(self) -> list[str]:
+        """What was done, one after the other."""
+        return [
+            " ".join(
+                str(one)
+                for one in (module, args.get("state"), args.get("run"), args.get("release"))
+                if one and one != "started"
+            )
+            for module, args, _host in self.calls
+        ]
+
+    def of(self, module: str) -> list[Mapping[str, Any]]:
+        return [args for name, args, _host in self.calls if name == module]
+
+
+class Plays:
+    """Plays the role with modules that answer by a script.
+
+    Attributes:
+        plugins: those of a collection whose modules answer by the script.
+    Args:
+        folder: is the tests' own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        ours = folder / "collections" / "ansible_collections" / "kyma" / "lifecycle"
+        self.plugins = ours / "plugins"
+        actions = self.plugins / "action"
+        actions.mkdir(parents=True)
+        (ours / "roles").symlink_to(ROOT / "roles")
+        for module in ("plan", "run", "component", "migration"):
+            (actions / f"{module}.py").write_text(SCRIPTED)
+
+    def play(
+        self, answers: Mapping[str, Sequence[Mapping[str, Any]]], *options: str, **keywords: Any
+    ) -> Played:
+        """Play the role, with keywords; what the script has no more answers for changes nothing."""
+        role = {"name": "kyma.lifecycle.kyma", "rolespec_validate": False}
+        tasks = [{"ansible.builtin.import_role": role, **keywords}]
+        return self.play_tasks({"localhost": answers}, tasks, *options)
+
+    def play_tasks(
+        self,
+        answers: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]],
+        tasks: Sequence[Mapping[str, Any]],
+        *options: str,
+        **keywords: Any,
+    ) -> Played:
+        """Play tasks on each host that has answers; the keywords are the play's."""
+        play = {"hosts": ",".join(answers), "gather_facts": False, "tasks": tasks, **keywords}
+        book, script, calls = (self._folder / name for name in ("book.json", "answers", "calls"))
+        book.write_text(json.dumps([play]))
+        script.mkdir(exist_ok=True)
+        for host, own_answers in answers.items():
+            (script / host).write_text(json.dumps(own_answers))
+        calls.write_text("")
+        own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        ended = subprocess.run(
+            [str(Path(sys.executable).parent / "ansible-playbook"), str(book), *options],
+            env={
+                **own,
+                "ANSIBLE_HOME": str(self._folder / "home"),
+                "ANSIBLE_COLLECTIONS_PATH": str(self._folder / "collections"),
+                ANSWERS: str(script),
+                CALLS: str(calls),
+            },
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        made = [tuple(json.loads(line)) for line in calls.read_text().splitlines()]
+        return Played(ended.returncode, ended.stdout + ended.stderr, made)
