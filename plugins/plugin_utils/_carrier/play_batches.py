@@ -110,7 +110,8 @@ def play_batches(
         order: as the play's keyword.
     """
     sizes = [pct_to_int(size, len(hosts)) for size in serial]
-    left, batches = list(ORDERS.get(order, list)(hosts)), []
+    left = list(ORDERS.get(order, list)(hosts))
+    batches: list[list[str]] = []
     while left:
         size = sizes[min(len(batches), len(sizes) - 1)] if sizes else 0
         # As in Ansible, no size is all that is left.
