@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import ControllerNotes, Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import failed_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
@@ -53,7 +53,13 @@ class ActionModule(DirectCarrier):
         return keeping.carry(arguments, lambda completed: self._planned(completed, task_vars))
 
     def _planned(self, arguments: Arguments, task_vars: TaskVars) -> Result:
-        # By themselves they don't go to another host with a release that is rendered already; and what a
-        # task in the background answers does not come by here.
-        asked_for = {name: arguments.params[name] or "" for name in HOP_OPTIONS}
-        return super().carry(arguments.with_paths({**arguments.paths, "asked_for": asked_for}), task_vars)
+        return super().carry(arguments, task_vars)
+
+    def notes(self, arguments: Arguments) -> ControllerNotes:
+        """See Carrier: of a release that is rendered already, the module does not get the options."""
+        requested = {name: arguments.params[name] or "" for name in HOP_OPTIONS}
+        return ControllerNotes(requested, tuple(arguments.bad_numbers.values()))
+
+    def refusal(self, arguments: Arguments) -> str:
+        """See Carrier: the plan tells bad numbers among all else that stands in its way."""
+        return arguments.problem

@@ -27,7 +27,6 @@ description:
     M(ansible.builtin.async_status).
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-  - kyma.lifecycle.carrier
   - kyma.lifecycle.release
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running

@@ -15,7 +15,6 @@ description:
   - Reads what this collection has deployed, and every object that it consists of, at one request per kind.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-  - kyma.lifecycle.carrier
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:

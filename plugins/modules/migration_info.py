@@ -21,7 +21,6 @@ description:
   - What belongs to a component that the release, or else the cluster, lacks is not needed there.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-  - kyma.lifecycle.carrier
   - kyma.lifecycle.release
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running

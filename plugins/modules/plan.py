@@ -23,7 +23,6 @@ description:
   - In diff mode it shows the whole deployment. The tasks that act show none of it again.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-  - kyma.lifecycle.carrier
   - kyma.lifecycle.release
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
@@ -99,6 +98,36 @@ options:
         Where the play has that keyword or C(any_errors_fatal), the strictest counts.
     type: float
     default: 100
+  workers:
+    description:
+      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
+    type: int
+    default: 4
+  timeout:
+    description:
+      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
+    type: float
+    default: 600
+  deadline:
+    description:
+      - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
+    type: float
+    default: 0
+  grace:
+    description:
+      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
+    type: float
+    default: 60
+  lease_wait:
+    description:
+      - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
+    type: float
+    default: 0
+  lease_seconds:
+    description:
+      - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
+    type: int
+    default: 45
   plan_out:
     description:
       - A file on the controller in which the plan is kept, in check mode too. Only its owner can read it, and

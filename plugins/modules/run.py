@@ -19,7 +19,6 @@ description:
     if nothing did.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-  - kyma.lifecycle.carrier
   - kyma.lifecycle.lease
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write

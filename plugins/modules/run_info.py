@@ -16,7 +16,6 @@ description:
   - A cluster that has none, or doesn't even know their kinds, was never deployed to. That is no failure.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-  - kyma.lifecycle.carrier
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
 from .forked_worker import ProcessLost, run_in_forked_worker
-from .options import full_argument_spec
+from .options import CARRIER_ARGUMENT, full_argument_spec
 from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
 from .shipped_materials import ShippedMaterials
-from .task import Result, TaskDefinition
+from .task import ControllerNotes, Result, TaskDefinition
 from .task_call import call_task_function, failed_result
 
 
@@ -30,9 +31,10 @@ def run_module(definition: TaskDefinition) -> None:
         required_if=definition.required_if,
         supports_check_mode=True,
     )
+    sent = module.params.pop(CARRIER_ARGUMENT, {})
     # What a migration prints must not end up in the result, which is read from the standard output.
     with redirect_stdout(sys.stderr):
-        result = _run(definition, partial(_call, module, definition))
+        result = _run(definition, partial(_call, module, definition, sent))
     for warning in result.pop("warnings", ()):
         module.warn(warning)
     if result.get("failed"):
@@ -49,16 +51,17 @@ def _run(definition: TaskDefinition, call: Callable[[], Result]) -> Result:
         return failed_result(str(error))
 
 
-def _call(module: AnsibleModule, definition: TaskDefinition) -> Result:
-    progress_file = module.params["progress_file"]
+def _call(module: AnsibleModule, definition: TaskDefinition, sent: Mapping[str, Any]) -> Result:
+    progress_file = sent.get("progress_file")
     return call_task_function(
         definition,
         module.params,
-        materials=ShippedMaterials(module.params["workdir"]),
+        materials=ShippedMaterials(sent.get("workdir"), missing_roles=sent.get("missing_roles", ())),
         progress=ProgressFile(progress_file) if progress_file else no_progress,
         cancelled=_cancelled(progress_file),
         check_mode=module.check_mode,
         diff=module._diff,
+        notes=ControllerNotes(**sent.get("notes", {})),
     )
 
 

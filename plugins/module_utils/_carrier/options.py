@@ -34,12 +34,12 @@ MIGRATION_SPEC: ArgumentSpec = {
 }
 """Documented in the fragment ``kyma.lifecycle.migrations``."""
 
-CARRIER_SPEC: ArgumentSpec = {
-    "workdir": {"type": "path"},
-    "progress_file": {"type": "path"},
-    "asked_for": {"type": "dict"},
-}
-"""What an action plugin tells its module; documented in the fragment ``kyma.lifecycle.carrier``."""
+CARRIER_ARGUMENT = "_kyma_carrier"
+"""What an action plugin sends to its module, beside the options: none that users could set.
+
+A dictionary of ``workdir`` (the folder that holds the materials), ``progress_file``, ``notes`` (see
+:class:`~.task.ControllerNotes`) and ``missing_roles``; each may be left out.
+"""
 
 
 def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
@@ -64,5 +64,5 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
 
 
 def full_argument_spec(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """A module's whole argument spec: its own options, the connection's, and what its carrier adds."""
-    return {**CONNECTION_SPEC, **CARRIER_SPEC, **own}
+    """A module's whole argument spec: its own options, and the connection's."""
+    return {**CONNECTION_SPEC, **own}

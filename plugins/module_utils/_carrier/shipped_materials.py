@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -28,11 +28,20 @@ class MissingMaterial(LifecycleError):
 
 
 class ShippedMaterials(Materials):
-    """Materials in a module's ``workdir``."""
+    """Materials in a module's folder.
 
-    def __init__(self, workdir: str | None, bundle: str = RELEASE_BUNDLE) -> None:
+    Args:
+        workdir: the folder, or None where nothing was sent.
+        bundle: the name of the release's file in it.
+        missing_roles: those that the release or the task names and the controller does not have.
+    """
+
+    def __init__(
+        self, workdir: str | None, bundle: str = RELEASE_BUNDLE, *, missing_roles: Collection[str] = ()
+    ) -> None:
         self._workdir = workdir
         self._bundle = bundle
+        self._missing_roles = missing_roles
 
     @property
     def has_release(self) -> bool:
@@ -62,10 +71,14 @@ class ShippedMaterials(Materials):
                 one["version"],
                 tuple(one["upgrades_from"]),
                 one["options"],
-                ShippedMaterials(self._workdir, one["bundle"]),
+                ShippedMaterials(self._workdir, one["bundle"], missing_roles=self._missing_roles),
             )
             for one in json.loads(Path(self._workdir, CATALOG).read_text())
         ]
+
+    def missing_roles(self, names: Collection[str]) -> frozenset[str]:
+        """See Materials."""
+        return frozenset(names).intersection(self._missing_roles)
 
     def migrations(self) -> MigrationSet:
         """See Materials."""

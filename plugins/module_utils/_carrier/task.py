@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._cluster.cluster import Cluster, Object
@@ -65,9 +65,30 @@ class Materials(ABC):
         """Other releases that an upgrade may lead over; none where the user does not ask for that."""
         return ()
 
+    def missing_roles(self, names: Collection[str]) -> frozenset[str]:
+        """Those of these Ansible roles that the controller does not have."""
+        del names
+        return frozenset()
+
     @abstractmethod
     def migrations(self) -> MigrationSet:
         """The migrations of the collection, of the collections the user lists, and of the user's folders."""
+
+
+@dataclass(frozen=True)
+class ControllerNotes:
+    """What only the controller knows of a task's options.
+
+    Attributes:
+        requested: the options that name the release, as they are valid on the controller.
+        problems: what is wrong with options that have their defaults instead, each in a sentence.
+    """
+
+    requested: Mapping[str, str] = field(default_factory=dict)
+    problems: Sequence[str] = ()
+
+
+NO_NOTES = ControllerNotes()
 
 
 @dataclass(frozen=True)
@@ -81,6 +102,7 @@ class Task:
         progress: where to tell what is going on.
         cancelled: whether a person has asked to stop; what is in flight may finish.
         tenure: the cluster's lease, where the task works under it.
+        notes: what only the controller knows.
         check_mode: nothing may be written.
         diff: the user wants to see what changes.
     """
@@ -93,6 +115,7 @@ class Task:
     check_mode: bool = False
     diff: bool = False
     tenure: LeaseHolding | None = None
+    notes: ControllerNotes = NO_NOTES
 
 
 LEASE_SECONDS = 45

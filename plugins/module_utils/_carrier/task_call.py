@@ -13,7 +13,7 @@ from .._cluster.http.connection import connect
 from .._errors import LifecycleError
 from .._progress import Progress
 from .._text import one_line
-from .task import Materials, Result, Task, TaskDefinition
+from .task import NO_NOTES, ControllerNotes, Materials, Result, Task, TaskDefinition
 
 OnWarning = Callable[[str, str], None]
 Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]
@@ -28,6 +28,7 @@ def call_task_function(
     cancelled: Callable[[], bool],
     check_mode: bool,
     diff: bool,
+    notes: ControllerNotes = NO_NOTES,
     connect: Connect | None = None,
 ) -> Result:
     """Call a task's function; a deliberate error becomes a failed result with its message.
@@ -37,7 +38,7 @@ def call_task_function(
     Args:
         definition: whose function to call.
         params: validated options, those of the connection included.
-        materials, progress, cancelled, check_mode, diff: see :class:`~.task.Task`.
+        materials, progress, cancelled, check_mode, diff, notes: see :class:`~.task.Task`.
         connect: makes a cluster of options and a place for warnings; by default the live one.
     """
     heard: dict[str, list[str]] = {}
@@ -55,6 +56,7 @@ def call_task_function(
                 cancelled=cancelled,
                 check_mode=check_mode,
                 diff=diff,
+                notes=notes,
             )
         )
     except LifecycleError as error:

@@ -15,7 +15,7 @@ from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
 from .option_values import migration_options, policy_of
 from .record_kinds import RECORD_KINDS
-from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC
+from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
 def component(task: Task) -> Result:
@@ -67,9 +67,7 @@ DEFINITION = TaskDefinition(
         **LEASE_SPEC,
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},
-        "deadline": {"type": "float", "default": 0},
-        "workers": {"type": "int", "default": 4},
-        "timeout": {"type": "float", "default": 600},
+        **WORK_SPEC,
     },
     needs_release=True,
     needs_migrations=True,

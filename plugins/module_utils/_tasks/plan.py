@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
-from .._carrier.task import Result, Task, TaskDefinition
+from .._carrier.task import ControllerNotes, Result, Task, TaskDefinition
+from .._components.component_plan import Blocker
 from .._components.migrations.migration_runner import MigrationRunner
 from .._deploy.plan.binding import plan_inputs
 from .._deploy.plan.planner import create_plan
@@ -17,7 +19,7 @@ from .._deploy.plan.release_plan import PlanRequest
 from .._deploy.plan.summary import blocked_message, summary_of
 from .option_values import migration_options, policy_of
 from .record_kinds import RECORD_KINDS
-from .shared_options import DEPLOY_SPEC, PRUNE_ALLOW
+from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
 def plan(task: Task) -> Result:
@@ -33,9 +35,12 @@ def plan(task: Task) -> Result:
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
         strict=params["strict"],
+        missing_roles=task.materials.missing_roles,
     )
     runner = MigrationRunner.from_task(task, found, migration_options(params))
     made = create_plan(task.cluster, task.materials, request, found, runner)
+    problems = [Blocker("", problem) for problem in task.notes.problems]
+    made = replace(made, blockers=(*problems, *made.blockers))
     if made.blockers:
         return {
             "failed": True,
@@ -48,7 +53,7 @@ def plan(task: Task) -> Result:
     result: Result = {
         "changed": made.needed,
         "check_mode": task.check_mode,
-        "plan": {**made.as_result(), "hops": _completed(made.hops, params), "options": {}},
+        "plan": {**made.as_result(), "hops": _completed(made.hops, task.notes), "options": {}},
         "summary": summary_of(made),
         "warnings": list(made.warnings),
     }
@@ -59,10 +64,9 @@ def plan(task: Task) -> Result:
     return result
 
 
-def _completed(hops: Sequence[Mapping[str, str]], params: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Each hop with the options that its tasks need: where the plan says nothing, what was asked for."""
-    asked = params.get("asked_for") or {}
-    return [{**asked, **hop} for hop in hops or [{}]]
+def _completed(hops: Sequence[Mapping[str, str]], notes: ControllerNotes) -> list[dict[str, str]]:
+    """Each hop with the options that its tasks need: where the plan says nothing, what was requested."""
+    return [{**notes.requested, **hop} for hop in hops or [{}]]
 
 
 def deployment_options(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,9 +84,16 @@ WAY_SPEC: ArgumentSpec = {
     "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
     "release_catalog": {"type": "list", "elements": "raw", "default": []},
 }
-FLEET_SPEC: ArgumentSpec = {"max_fail_percentage": {"type": "float", "default": 100}}
-UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *FLEET_SPEC})
-"""Options that say where things lie, which is part of a plan by itself, or whether a host may begin."""
+RUN_SPEC: ArgumentSpec = {
+    "max_fail_percentage": {"type": "float", "default": 100},
+    **WORK_SPEC,
+    **STOPPING_SPEC,
+    "lease_wait": LEASE_SPEC["lease_wait"],
+    "lease_seconds": LEASE_SPEC["lease_seconds"],
+}
+"""Options of the run that is to follow, for the plan to refuse values with which it could not begin."""
+UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *RUN_SPEC})
+"""Options that say where things lie, which is part of a plan by itself, or that change nothing of it."""
 
 
 DEFINITION = TaskDefinition(
@@ -98,7 +109,7 @@ DEFINITION = TaskDefinition(
         "strict": {"type": "bool", "default": False},
         **WAY_SPEC,
         **PLAN_FILE_SPEC,
-        **FLEET_SPEC,
+        **RUN_SPEC,
     },
     mutually_exclusive=[("plan", "plan_out")],
     needs_release=True,

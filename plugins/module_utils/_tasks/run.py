@@ -12,7 +12,7 @@ from .._deploy.run.run_start import start_run
 from .._runs.cancel_request import CancelRequest, cancel_run
 from .._runs.hold_request import hold_cluster, release_cluster
 from .record_kinds import RECORD_KINDS
-from .shared_options import LEASE_SPEC, POLICY_SPEC
+from .shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
 
 
 def run(task: Task) -> Result:
@@ -69,7 +69,7 @@ DEFINITION = TaskDefinition(
         "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
-        "deadline": {"type": "float", "default": 0},
+        "deadline": WORK_SPEC["deadline"],
         "outlives_playbook": {"type": "bool", "default": False},
         "end": {"type": "bool", "default": False},
         "nobody_at_work": {"type": "bool", "default": False},

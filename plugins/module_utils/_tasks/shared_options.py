@@ -28,5 +28,10 @@ LEASE_SPEC: ArgumentSpec = {
     "lease_seconds": {"type": "int", "default": LEASE_SECONDS},
     "service_account": {"type": "str", "default": SERVICE_ACCOUNT},
 }
+WORK_SPEC: ArgumentSpec = {
+    "workers": {"type": "int", "default": 4},
+    "timeout": {"type": "float", "default": 600},
+    "deadline": {"type": "float", "default": 0},
+}
 STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
 DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}

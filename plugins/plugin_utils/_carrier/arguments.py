@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 
 from .._release.version import number_problem
 from .hidden_secrets import hide_secrets
+from .number_options import number_problems
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Arguments:
     Attributes:
         params: the validated options, defaults filled in.
         problem: what is wrong with them, in the words of AnsibleModule; empty if nothing is.
+        bad_numbers: what is wrong with numbers among them, by option; these have their defaults instead.
         secrets: values that no result may show.
         warnings: what is odd about them.
         paths: those of the options that name something on the controller, found there.
@@ -32,6 +34,7 @@ class Arguments:
 
     params: dict[str, Any]
     problem: str = ""
+    bad_numbers: Mapping[str, str] = field(default_factory=dict)
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     warnings: tuple[str, ...] = ()
     paths: Mapping[str, Any] = field(default_factory=dict)
@@ -56,12 +59,13 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         args: the options as the user wrote them, templated.
         name: the module's name, for messages.
     """
+    bad_numbers = number_problems(args, definition.argument_spec)
     outcome = ArgumentSpecValidator(
         full_argument_spec(definition.argument_spec),
         mutually_exclusive=definition.mutually_exclusive,
         required_one_of=definition.required_one_of,
         required_if=definition.required_if,
-    ).validate(dict(args))
+    ).validate({option: value for option, value in args.items() if option not in bad_numbers})
     problem = ""
     if outcome.error_messages:
         problem = outcome.errors.msg
@@ -72,6 +76,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
     return Arguments(
         params=dict(outcome.validated_parameters),
         problem=str(hide_secrets(problem, secrets)) if problem else "",
+        bad_numbers={option: str(hide_secrets(one, secrets)) for option, one in bad_numbers.items()},
         secrets=secrets,
         warnings=tuple(
             f"Both option {warning['option']} and its alias {warning['alias']} are set."

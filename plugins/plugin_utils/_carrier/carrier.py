@@ -10,6 +10,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from ansible import constants as C
 from ansible import context
 from ansible.plugins.action import ActionBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    CARRIER_ARGUMENT,
     RENDERING_OPTIONS,
     release_request,
 )
@@ -26,7 +28,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
+    NO_NOTES,
+    ControllerNotes,
+    Result,
+    TaskDefinition,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import (
     call_task_function,
     failed_result,
@@ -41,6 +48,7 @@ from .arguments import Arguments, validate
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
+from .role_search import missing_roles
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
 from .terminal import printable_line, sanitize_result
@@ -50,6 +58,8 @@ TaskVars = dict[str, Any]
 # Every task needs them to reach a cluster.
 import_early("urllib3", "yaml")
 
+ROLE_OPTIONS = ("component_roles", "migration_roles")
+"""The options that name Ansible roles, by component; a module has both or neither."""
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""
 
@@ -87,8 +97,8 @@ class Carrier(ActionBase):
         if self._connection.transport == "local" and has_libraries():
             task_vars = with_own_python(task_vars, self._task.delegate_to)
         arguments = validate(self.definition, self._task.args, self._task.action)
-        if arguments.problem:
-            return failed_result(arguments.problem)
+        if refusal := self.refusal(arguments):
+            return failed_result(refusal)
         try:
             found = resolve_paths(
                 arguments.params,
@@ -100,6 +110,10 @@ class Carrier(ActionBase):
                 return self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
             return failed_result(str(error))
+
+    def refusal(self, arguments: Arguments) -> str:
+        """Why the task can't work with its options; empty if it can."""
+        return "\n".join(one for one in (*arguments.bad_numbers.values(), arguments.problem) if one)
 
     @property
     def is_local(self) -> bool:
@@ -140,6 +154,7 @@ class Carrier(ActionBase):
                 before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
+            missing_roles=lambda names: missing_roles(names, self._loader, self._task.collections or ()),
             on_release_read=lambda release: self.on_release_read(release, params),
             on_migrations_found=lambda found: self.on_migrations_found(found, params),
         )
@@ -166,41 +181,58 @@ class Carrier(ActionBase):
             cancelled=cancelled,
             check_mode=self._task.check_mode,
             diff=self._task.diff,
+            notes=self.notes(arguments),
         )
         return arguments.complete(result)
 
-    def ship(self, arguments: Arguments, task_vars: TaskVars, *, background: bool, **more: str) -> Result:
+    def notes(self, arguments: Arguments) -> ControllerNotes:
+        """What only the controller knows of these options."""
+        del arguments
+        return NO_NOTES
+
+    def ship(
+        self, arguments: Arguments, task_vars: TaskVars, *, background: bool, progress_file: str = ""
+    ) -> Result:
         """Run the module on the task's host, with what it needs from the controller sent along.
 
         Args:
             arguments: the task's options.
             task_vars: Ansible's variables for the task.
             background: start it only; the answer names the job, not the result.
-            more: further options for the module.
+            progress_file: where on the host the module tells what it is at; empty for nowhere.
         """
-        args = {**self._task.args, **arguments.paths, **more}
+        written = {**self._task.args, **arguments.paths}
+        args = {option: value for option, value in written.items() if option not in arguments.bad_numbers}
         if self._sends_release(arguments.params):
             # The module needs them no more, and what a user overrides may be a secret.
             args = {option: value for option, value in args.items() if option not in RENDERING_OPTIONS}
-        workdir = self._send_materials(arguments.params, task_vars)
-        if workdir:
-            args["workdir"] = workdir
+        args[CARRIER_ARGUMENT] = {
+            **self._send_materials(arguments.params, task_vars),
+            "notes": asdict(self.notes(arguments)),
+            "progress_file": progress_file,
+        }
         result: Result = self._execute_module(
-            module_name=self._task.action, module_args=args, task_vars=task_vars, wrap_async=background
+            module_name=self._task.action,
+            module_args=args,
+            task_vars=task_vars,
+            wrap_async=background,
+            # The module does not know CARRIER_ARGUMENT; what users wrote was validated here.
+            ignore_unknown_opts=True,
         )
         return result
 
     def _sends_release(self, params: Mapping[str, Any]) -> bool:
         return self.definition.needs_release and bool(params.get("release"))
 
-    def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> str | None:
-        """Send what the definition needs to the task's temporary folder; answer with its path.
+    def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> dict[str, Any]:
+        """Send what the definition needs to the task's temporary folder, which goes when the module ends.
 
-        The folder goes when the module ends.
+        The answer is for the module: where that is, and what it needs to know of it.
         """
         materials = self.materials(params, task_vars)
         shell = self._connection._shell
         remote: list[str] = []
+        sent: dict[str, Any] = {}
 
         def path_of(name: str) -> str:
             remote.append(shell.join_path(shell.tmpdir or self._make_tmp_path(), name))
@@ -211,16 +243,19 @@ class Carrier(ActionBase):
             catalog = send_catalog(materials, lambda file, name: self._transfer_file(file, path_of(name)))
             if catalog:
                 self._transfer_data(path_of(CATALOG), catalog)
+            if ROLE_OPTIONS[0] in params:
+                roles = materials.named_roles().union(*(params[option].values() for option in ROLE_OPTIONS))
+                sent["missing_roles"] = sorted(materials.missing_roles(roles))
         if self.definition.needs_migrations:
             self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())
         if not remote:
-            return None
+            return sent
         if self.is_local:
             # The copy of a file is born with the user's umask; elsewhere it keeps the original's mode.
             for path in remote:
                 Path(path).chmod(0o600)
         self._fixup_perms2([shell.tmpdir, *remote], execute=False)
-        return str(shell.tmpdir)
+        return {**sent, "workdir": str(shell.tmpdir)}
 
     def _places(self, task_vars: TaskVars) -> SearchPath:
         return SearchPath([*folders_of_named_files(task_vars), Path.cwd()])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -56,6 +56,7 @@ class ControllerMaterials(Materials):
         migration_collections: collections with migrations of their own.
         bundles: where a release that was rendered is kept for the tasks after this one.
         catalog: places of other releases that an upgrade may lead over, or None where it may not.
+        missing_roles: those of the given roles that Ansible does not find.
         on_release_read: gets the release that is wanted once it was read.
         on_migrations_found: gets the migrations once they were loaded.
     """
@@ -68,6 +69,7 @@ class ControllerMaterials(Materials):
         migration_collections: Sequence[str] = (),
         bundles: Bundles | None = None,
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
+        missing_roles: Callable[[Collection[str]], frozenset[str]] = lambda _names: frozenset(),
         on_release_read: Callable[[Release], None] = lambda _release: None,
         on_migrations_found: Callable[[MigrationSet], None] = lambda _found: None,
     ) -> None:
@@ -76,6 +78,7 @@ class ControllerMaterials(Materials):
         self._collections = tuple(migration_collections)
         self._bundles = bundles
         self._catalog = catalog
+        self._search_roles = missing_roles
         self._has_read = on_release_read
         self._has_found = on_migrations_found
 
@@ -138,6 +141,18 @@ class ControllerMaterials(Materials):
         for one, materials in self._others:
             with contextlib.suppress(LifecycleError):
                 yield one, materials.release_bundle()
+
+    def missing_roles(self, names: Collection[str]) -> frozenset[str]:
+        """See Materials."""
+        return self._search_roles(names)
+
+    def named_roles(self) -> set[str]:
+        """The roles that the release and the others at hand name in their component lists."""
+        releases = [self.release()]
+        for one in self.available_releases():
+            with contextlib.suppress(LifecycleError):
+                releases.append(one.materials.release())
+        return {entry.role for release in releases for entry in release.components if entry.role}
 
     def migrations(self) -> MigrationSet:
         """See Materials."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases that can't be read: each is refused with words, in the plan, before anything is written.
+"""Releases that can't be read, and options with which no run could begin: the plan refuses them with words.
 
 One is refused to the playbook. The others are planned one after the other by tasks of one play.
 """
@@ -22,6 +22,8 @@ import pytest
 from tests.support.audit import writes
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import SmallRelease, config_map
+
+from .elsewhere import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 
@@ -145,3 +147,35 @@ def test_a_wrong_checksum(messages: dict[str, str], sources: Sources, source: st
     assert sources[case]["release"] in messages[case]
     assert "sha256" in messages[case]
     assert "0" * 64 in messages[case]
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_options_and_roles_with_which_no_run_could_begin(
+    playbook: Playbook, tmp_path: Path, *, is_elsewhere: bool
+) -> None:
+    release = SmallRelease(tmp_path / "release")
+    release.component("one", config_map("one"), role="nobody.nothing.nope")
+    release.component("two", config_map("two"))
+    release.component("three", config_map("three"), role="kyma.lifecycle.kyma_component")
+    release.component("four", {**config_map("four"), "kind": "NotServed"})
+    playbook.settings["ANSIBLE_CONNECTION_PLUGINS"] = str(playbook.folder / "connection_plugins")
+    refused = playbook.deploy(
+        release.folder,
+        *(inventory_elsewhere(playbook.folder) if is_elsewhere else ()),
+        component_roles={"two": "not_here", "one": "yields"},
+        workers="abc",
+        component_timeout=-1,
+        timeout="-5",
+        lease_seconds=0,
+    ).refused()
+    expected = [
+        "workers (kyma_workers) is 'abc'",
+        "timeout (kyma_component_timeout) is -1",
+        "deadline (kyma_timeout) is '-5'",
+        "lease_seconds (kyma_lease_seconds) is 0",
+        "one: Ansible finds no role nobody.nothing.nope",
+        "two: Ansible finds no role not_here",
+        "NotServed",
+    ]
+    assert [one for one in expected if one not in refused] == [], refused
+    assert "for 7 reasons" in refused

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_ARGUMENT
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import ControllerNotes, Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct_carrier as direct
@@ -34,7 +36,7 @@ TASK_VARS = {
 }
 
 
-def planned(params: Mapping[str, Any]) -> Result:
+def planned(params: Mapping[str, Any], notes: ControllerNotes) -> Result:
     return call_task_function(
         DEFINITION,
         params,
@@ -43,6 +45,7 @@ def planned(params: Mapping[str, Any]) -> Result:
         cancelled=lambda: False,
         check_mode=False,
         diff=False,
+        notes=notes,
         connect=lambda *_given: healthy_cluster(),
     )
 
@@ -67,17 +70,20 @@ class Here(ActionModule):
         self.later: Result | None = None
 
     def call(self, arguments: Arguments, *_more: Any, **_how: Any) -> Result:
-        return planned(arguments.params)
+        return planned(arguments.params, self.notes(arguments))
 
-    def _send_materials(self, *_given: Any) -> None:
+    def _send_materials(self, *_given: Any) -> dict[str, Any]:
         """Send nothing: the module below has all that it needs."""
+        return {}
 
     def _execute_module(
         self, *_given: Any, module_args: Mapping[str, Any], wrap_async: bool, **_how: Any
     ) -> Result:
-        arguments = validate(DEFINITION, module_args, NAME)
+        sent = json.loads(json.dumps(module_args[CARRIER_ARGUMENT]))
+        options = {name: value for name, value in module_args.items() if name != CARRIER_ARGUMENT}
+        arguments = validate(DEFINITION, options, NAME)
         assert not arguments.problem
-        answer = planned(arguments.params)
+        answer = planned(arguments.params, ControllerNotes(**sent["notes"]))
         if not wrap_async:
             return answer
         self.later = answer
@@ -101,3 +107,17 @@ def test_a_plan_tells_how_its_release_was_asked_for(
     result = carried.later or answer
     assert result["plan"]["hops"] == [ASKED]
     assert result["plan"]["options"] == {}
+
+
+@pytest.mark.parametrize("carrier", [Here, There])
+def test_numbers_that_no_run_could_begin_with_are_told_together_wherever_it_is_planned(
+    monkeypatch: pytest.MonkeyPatch, carrier: type[Here]
+) -> None:
+    monkeypatch.setattr(direct, "has_libraries", lambda: True)
+    carried = carrier(0)
+    bad = {**ASKED, "workers": 0, "timeout": -1, "lease_seconds": "abc"}
+    carried._task.args = bad
+    result = carried.carry(validate(DEFINITION, bad, NAME), TASK_VARS)
+    assert result["failed"]
+    assert "for 3 reasons; nothing was written" in result["msg"]
+    assert [one.split()[0] for one in result["blockers"]] == ["workers", "timeout", "lease_seconds"]

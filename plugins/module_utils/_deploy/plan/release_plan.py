@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ class PlanRequest:
         abandon: whether a deployment that was begun may be given up for another release.
         hops: whether the way may lead over other releases at hand.
         strict: whether a migration whose time has come is a blocker, and not only warned of.
+        missing_roles: those of the given roles that the controller does not have.
     """
 
     policy: Policy
@@ -43,6 +44,7 @@ class PlanRequest:
     abandon: bool = False
     hops: bool = False
     strict: bool = False
+    missing_roles: Callable[[Collection[str]], Collection[str]] = lambda _names: ()
 
 
 @dataclass(frozen=True)

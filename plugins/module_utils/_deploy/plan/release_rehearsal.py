@@ -30,7 +30,7 @@ from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
-from ..._release.model import FOUNDATION, Release
+from ..._release.model import FOUNDATION, ComponentEntry, Release
 from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
@@ -142,8 +142,9 @@ class ReleaseRehearsal:
         orphans = self._orphans()
         prune = self._prune(components, orphans)
         self._rehearse_global_migrations(Phase.POST)
-        found = self._preflight(components, orphans, [crd for _name, crd in wide])
         entries = [self._desired.entries[c.name] for c in components if c.takes_part]
+        self._blockers += self._missing_roles(entries)
+        found = self._preflight(components, orphans, [crd for _name, crd in wide])
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
             version=release.version,
@@ -309,6 +310,21 @@ class ReleaseRehearsal:
         wrapped = {name: role for name, role in self._request.migration_roles.items() if name in migrated}
         own = {entry.name: entry.role for entry in self._release.components if entry.role}
         return {**wrapped, **self._request.roles, **own}
+
+    def _missing_roles(self, entries: Sequence[ComponentEntry]) -> list[Blocker]:
+        """The roles that are to deploy these components and that the controller does not have."""
+        roles = {entry.name: role for entry in entries if (role := self._roles().get(entry.name))}
+        missing = self._request.missing_roles(set(roles.values()))
+        return [
+            Blocker(
+                name,
+                f"Ansible finds no role {role} on the controller, which is to deploy this component: install"
+                " it, or correct its name in the component list, component_roles (kyma_component_roles) or"
+                " migration_roles (kyma_migration_roles)",
+            )
+            for name, role in roles.items()
+            if role in missing
+        ]
 
     def _what_stays(self) -> tuple[str, ...]:
         """What can't go back of the deployment that is abandoned; mostly none is."""

@@ -17,7 +17,6 @@ from ..._cluster.boot_clock import boot_clock, boot_clock_id
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import ClusterError
 from ..._cluster.timestamp import timestamp
-from ..._errors import LifecycleError
 from ..._objects.access.rights import Right
 from ..._threads import map_in_threads
 from ..records.record_writer import current_user, patch_record
@@ -26,9 +25,6 @@ from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease
 from .lease import Holder, Lease
-
-SHORTEST_LEASE = 6
-"""Seconds: a third of it is the least that is left of it when a request begins."""
 
 UNANSWERED = "unanswered"
 """In a record's lease: since when a write of the run was known to have no answer, so that it must expire."""
@@ -50,15 +46,9 @@ def read_lease_state(task: Task) -> LeaseState:
     """Look at what one has to know before one gets a lease.
 
     Raises:
-        LifecycleError: a lease as short as the user wants is of no use.
         ClusterError: the server does not answer.
     """
-    account, seconds = task.params["service_account"], task.params["lease_seconds"]
-    if seconds < SHORTEST_LEASE:
-        raise LifecycleError(
-            f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be {SHORTEST_LEASE} or more: a"
-            " shorter lease ends before a request does"
-        )
+    account = task.params["service_account"]
     reads: list[Callable[[Cluster], Any]] = [read_lease, lambda cluster: no_fence_reason(cluster, account)]
     return LeaseState(*map_in_threads(lambda read: read(task.cluster), reads))
 

@@ -109,9 +109,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture(autouse=True)
-def silence(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def silence() -> Iterator[None]:
     """No patch of a namespace is answered before the end of the test, or until it says so."""
-    monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
     ANSWERED.clear()
     SENT.clear()
     yield

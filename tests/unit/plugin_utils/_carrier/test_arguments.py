@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_ARGUMENT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import with_own_python
@@ -59,3 +61,8 @@ def test_local_modules_run_by_ansibles_own_python() -> None:
         "a": 1,
         "ansible_python_interpreter": sys.executable,
     }
+
+
+@pytest.mark.parametrize("name", ["workdir", "progress_file", "asked_for", CARRIER_ARGUMENT])
+def test_what_carriers_send_to_their_modules_is_no_option(name: str) -> None:
+    assert "Unsupported parameters" in validate(DEFINITION, {name: {}}, "x").problem

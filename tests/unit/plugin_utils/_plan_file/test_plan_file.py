@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migrati
     MigrationFolder,
     pack_migrations,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, RUN_SPEC
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_file import (
     PLAN_OPTIONS,
     SECRET_OPTIONS,
@@ -60,8 +60,7 @@ def test_it_is_read_as_it_was_written_by_its_owner_only(tmp_path: Path) -> None:
 
 def test_every_option_is_either_kept_or_given_again_or_about_keeping() -> None:
     about_keeping = {"plan", "plan_out", "plan_digest", "plan_hop"}
-    about_the_play = {"max_fail_percentage"}
-    known = {*PLAN_OPTIONS, *SECRET_OPTIONS, *about_keeping, *about_the_play}
+    known = {*PLAN_OPTIONS, *SECRET_OPTIONS, *about_keeping, *RUN_SPEC}
     assert known == set(DEFINITION.argument_spec)
 
 

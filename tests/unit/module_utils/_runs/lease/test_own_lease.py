@@ -155,16 +155,6 @@ def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
     assert holder.startswith("one ")
 
 
-@pytest.mark.parametrize("seconds", [-1, 0, 5])
-def test_a_lease_that_ends_before_a_request_does_is_refused(seconds: int) -> None:
-    cluster = MemoryCluster()
-    [told] = run_with_own_lease(task(cluster, lease_seconds=seconds), "one", lambda one: write(one, "a"))[
-        "seen"
-    ]
-    assert told.startswith(f"lease_seconds (kyma_lease_seconds) is {seconds}, and has to be 6 or more: ")
-    assert [one for one in cluster.requests if one.writes] == []
-
-
 @pytest.mark.parametrize(
     ("definition", "options"),
     [
@@ -229,10 +219,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return found
 
 
-@pytest.fixture(name="short_leases")
-def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setattr(working, "SHORTEST_LEASE", 1)
-    return {"lease_seconds": 1}
+SHORT_LEASES = {"lease_seconds": 1}
 
 
 @pytest.mark.parametrize(
@@ -243,7 +230,6 @@ def _short_leases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     ],
 )
 def test_a_migration_has_all_of_its_time_after_the_lease_was_taken_over(
-    short_leases: dict[str, Any],
     definition: TaskDefinition,
     options: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -255,7 +241,7 @@ def test_a_migration_has_all_of_its_time_after_the_lease_was_taken_over(
     someone = migrated(variant(timeout=0.5))
     memory(someone).seed(seeded("volume", size="10"))
     killed_while_it_had_the_lease(someone)
-    ran = someone.task(definition, **options, **short_leases)
+    ran = someone.task(definition, **options, **SHORT_LEASES)
     assert not ran.get("failed"), ran["msg"]
     assert size(someone) == "30"
     assert [one["state"] for one in ran["migrations"]] == ["done"]

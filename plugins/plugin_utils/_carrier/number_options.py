@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which numbers an option may have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.module_utils.common.validation import check_type_float, check_type_int
+
+
+@dataclass(frozen=True)
+class NumberRule:
+    """Which numbers an option may have.
+
+    Attributes:
+        words: the rule for people, after "must be".
+        accepts: whether a number, which is not NaN, follows it.
+        read: makes a number of what a user wrote. Raises TypeError or ValueError.
+    """
+
+    words: str
+    accepts: Callable[[float], bool]
+    read: Callable[[Any], float] = check_type_float
+
+
+_SECONDS = NumberRule("a number of seconds, 0 or more", lambda seconds: 0 <= seconds < math.inf)
+RULES: Mapping[str, NumberRule] = {
+    "workers": NumberRule("a whole number, 1 or more", lambda number: number >= 1, check_type_int),
+    "timeout": NumberRule("a number of seconds above 0", lambda seconds: 0 < seconds < math.inf),
+    "deadline": _SECONDS,
+    "grace": _SECONDS,
+    "lease_wait": NumberRule("a number of seconds, 0 or more", lambda seconds: seconds >= 0),
+    "lease_seconds": NumberRule(
+        "a whole number of seconds, 6 or more, as a shorter lease ends before a request does",
+        lambda seconds: seconds >= 6,
+        check_type_int,
+    ),
+    "max_fail_percentage": NumberRule("a number from 0 to 100", lambda number: 0 <= number <= 100),
+}
+"""By the name of the option, which means the same in all modules."""
+VARIABLES: Mapping[str, str] = {"timeout": "kyma_component_timeout", "deadline": "kyma_timeout"}
+"""The variables of the role that are named otherwise than its options."""
+
+
+def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with numbers among a task's options, in a sentence for each such option.
+
+    Args:
+        args: the options as the user wrote them.
+        spec: the options that the module has.
+    """
+    return {
+        option: f"{option} ({_variable(option)}) is {args[option]!r}, and must be {rule.words}"
+        for option, rule in RULES.items()
+        if option in spec and args.get(option) is not None and not _follows(rule, args[option])
+    }
+
+
+def _variable(option: str) -> str:
+    return VARIABLES.get(option, f"kyma_{option}")
+
+
+def _follows(rule: NumberRule, written: Any) -> bool:
+    if isinstance(written, bool):
+        return False
+    try:
+        number = rule.read(written)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return not math.isnan(number) and rule.accepts(number)

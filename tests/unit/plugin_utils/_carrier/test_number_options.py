@@ -1,0 +1,122 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which numbers options may have, and that all that are wrong are told together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible_collections.kyma.lifecycle.plugins.action.component import ActionModule as Component
+from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule as Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component import DEFINITION as COMPONENT
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION as PLAN
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.number_options import (
+    RULES,
+    number_problems,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.role_search import missing_roles
+
+NAN = float("nan")
+
+
+def problems(**options: Any) -> list[str]:
+    return list(number_problems(options, PLAN.argument_spec).values())
+
+
+@pytest.mark.parametrize("value", [0, -1, "0", "-1", "abc", "", 1.5, "1.5", True, [4], NAN, "inf"])
+def test_as_many_workers_there_can_not_be(value: object) -> None:
+    assert problems(workers=value) == [
+        f"workers (kyma_workers) is {value!r}, and must be a whole number, 1 or more"
+    ]
+
+
+@pytest.mark.parametrize("option", ["timeout", "deadline", "grace", "lease_wait"])
+@pytest.mark.parametrize("value", [-1, "-0.1", "abc", "10m", NAN, "nan", float("-inf"), False])
+def test_so_many_seconds_there_are_not(option: str, value: object) -> None:
+    [problem] = problems(**{option: value})
+    assert problem.startswith(f"{option} (kyma_")
+    assert f"is {value!r}, and must be a number of seconds" in problem
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("timeout", 0),
+        ("timeout", "inf"),
+        ("deadline", "inf"),
+        ("grace", "inf"),
+        ("lease_seconds", 5),
+        ("max_fail_percentage", -1),
+        ("max_fail_percentage", 101),
+        ("max_fail_percentage", "half"),
+    ],
+)
+def test_nor_are_these_numbers(option: str, value: object) -> None:
+    assert len(problems(**{option: value})) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("workers", "31"),
+        ("workers", " 2 "),
+        ("workers", None),
+        ("timeout", "0.5"),
+        ("deadline", 0),
+        ("grace", "0"),
+        ("lease_wait", "inf"),
+        ("lease_seconds", 6),
+        ("max_fail_percentage", "12.5"),
+    ],
+)
+def test_but_these_are_fine(option: str, value: object) -> None:
+    assert problems(**{option: value}) == []
+
+
+def test_defaults_are_fine_and_every_rule_is_about_an_option() -> None:
+    specs = {**PLAN.argument_spec, **COMPONENT.argument_spec}
+    assert set(RULES) <= set(specs)
+    assert number_problems({option: one.get("default") for option, one in specs.items()}, specs) == {}
+
+
+def refused(carrier: type[Plan] | type[Component], options: Mapping[str, Any]) -> str:
+    return carrier.refusal(
+        carrier.__new__(carrier), validate(carrier.definition, options, "kyma.lifecycle.x")
+    )
+
+
+def test_a_task_that_acts_refuses_all_bad_numbers_at_once() -> None:
+    told = refused(Component, {"names": ["a"], "workers": 0, "grace": -1, "deadline": "abc"})
+    assert [line.split()[:2] for line in told.splitlines()] == [
+        ["workers", "(kyma_workers)"],
+        ["deadline", "(kyma_timeout)"],
+        ["grace", "(kyma_grace)"],
+    ]
+    assert "Unsupported parameters" in refused(Component, {"names": ["a"], "workers": 0, "nope": 1})
+
+
+def test_a_plan_tells_them_among_all_that_stands_in_its_way() -> None:
+    options = {"release": "x", "workers": "abc", "timeout": -1}
+    assert refused(Plan, options) == ""
+    arguments = validate(PLAN, options, "kyma.lifecycle.plan")
+    assert [one.split()[0] for one in Plan.notes(Plan.__new__(Plan), arguments).problems] == [
+        "workers",
+        "timeout",
+    ]
+    assert (arguments.params["workers"], arguments.params["timeout"]) == (4, 600)
+
+
+def test_roles_are_looked_for_where_ansible_does(tmp_path: Path) -> None:
+    (tmp_path / "roles" / "own").mkdir(parents=True)
+    loader = DataLoader()
+    loader.set_basedir(str(tmp_path))
+    assert missing_roles(["own", "nope", "nobody.nothing.nope"], loader, []) == {
+        "nope",
+        "nobody.nothing.nope",
+    }
