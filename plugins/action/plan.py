@@ -11,6 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import NoRelease
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.play_batches import host_turn
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
 
@@ -53,6 +54,8 @@ class ActionModule(DirectCarrier):
         return keeping.carry(arguments, lambda completed: self._planned(completed, task_vars))
 
     def _planned(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+        if not arguments.params["release"]:
+            raise NoRelease
         return super().carry(arguments, task_vars)
 
     def notes(self, arguments: Arguments) -> ControllerNotes:

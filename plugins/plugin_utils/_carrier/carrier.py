@@ -109,7 +109,7 @@ class Carrier(ActionBase):
             with self._environment():
                 return self.carry(arguments.with_paths(found), task_vars)
         except LifecycleError as error:
-            return failed_result(str(error))
+            return failed_result("\n".join([*arguments.bad_numbers.values(), str(error)]))
 
     def refusal(self, arguments: Arguments) -> str:
         """Why the task can't work with its options; empty if it can."""

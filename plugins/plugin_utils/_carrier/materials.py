@@ -46,6 +46,12 @@ class Bundles(Protocol):
 class NoRelease(LifecycleError):
     """A task needs a release, and none was named."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "release (kyma_release) is not set: name a directory, an archive or a URL, such as"
+            " -e kyma_release=releases/2.10"
+        )
+
 
 class ControllerMaterials(Materials):
     """Materials read where they are.
@@ -173,7 +179,7 @@ class ControllerMaterials(Materials):
     @property
     def _request(self) -> ReleaseRequest:
         if self._asked is None:
-            raise NoRelease("no release is named: set the option release to a directory, an archive or a URL")
+            raise NoRelease
         return self._asked
 
     @cached_property

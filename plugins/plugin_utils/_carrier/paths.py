@@ -48,7 +48,7 @@ class SearchPath:
             if candidate.exists():
                 return str(candidate)
         searched = ", ".join(str(candidate) for candidate in candidates)
-        raise NoSuchPath(f"{option}: there is no {path}; looked for {searched}")
+        raise NoSuchPath(f"{option} (kyma_{option}): there is no {path}; looked for {searched}")
 
     def find_or_leave(self, path: str) -> str:
         """The first place where ``path`` or ``files/path`` exists, or ``path`` as it is."""

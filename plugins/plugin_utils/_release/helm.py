@@ -23,7 +23,8 @@ _SECONDS = 120
 _SHORTEST_SECRET = 6
 """Characters; to hide what is shorter would leave of a message what nobody understands."""
 _SOURCE = re.compile(r"^# Source: [^/\n]+/(.+)$", re.MULTILINE)
-_PLACE = re.compile(r"\b[\w.-]+/((?:charts|templates|crds)/[^\s:()]+)(?::(\d+))?(?::(\d+))?")
+_PLACE = re.compile(r"\b[\w.-]+/((?:charts|templates|crds)/[^\s:()\"'<>]+)(?::(\d+))?(?::(\d+))?")
+_ADVICE = "install Helm 3 or 4, or name its binary in helm_binary (kyma_helm_binary)"
 _VARYING = re.compile(
     rb"\b(rand(Alpha|AlphaNum|Numeric|Ascii|Bytes|Int)|gen(CA|SelfSignedCert|SignedCert|PrivateKey)\w*"
     rb"|uuidv4|htpasswd|bcrypt|encryptAES|shuffle)\b|[({|]-?\s*now\b"
@@ -51,7 +52,7 @@ def helm_version(binary: str) -> str:
     """
     version = _ask_version(binary)
     if version.startswith(("v1.", "v2.")):
-        raise release_error(f"{binary} is Helm {version}: Helm charts need version 3 or 4")
+        raise release_error(f"{binary} is Helm {version}, and Helm charts need version 3 or 4: {_ADVICE}")
     return version
 
 
@@ -60,9 +61,7 @@ def _ask_version(binary: str) -> str:
     try:
         return run_program([binary, "version", "--template", "{{ .Version }}"], seconds=_SECONDS).strip()
     except ProgramMissing as error:
-        raise release_error(
-            f"the release has Helm charts, and {error}: install Helm 3 or 4, or say where its binary is"
-        ) from error
+        raise release_error(f"the release has Helm charts, and {error}: {_ADVICE}") from error
     except ProgramFailed as error:
         raise release_error(f"{binary} does not tell its version: {one_line(error)}") from error
 
@@ -137,7 +136,8 @@ def explain_helm_error(said: str, shown: str) -> tuple[str, int, int, str]:
         return shown, 0, 0, f"{message}\n{advice}"
     if not places:
         return shown, 0, 0, f"Helm can't render the chart: {message}"
-    path, line, column = places[-1]
+    # After a place with its line, Helm names the template once more without one.
+    path, line, column = next((place for place in reversed(places) if place[1]), places[-1])
     return f"{shown}/{path}", int(line or 0), int(column or 0), f"Helm can't render the chart: {message}"
 
 

@@ -355,6 +355,7 @@ class TestLogin:
         with pytest.raises(Unauthorized) as caught:
             connect({"host": server["server"], "api_key": "hunter2", "ca_cert": ca}).list("v1", "Secret")
         assert "hunter2" not in str(caught.value)
+        assert f"{server['server']} does not accept the login (the option host, with" in str(caught.value)
 
     def test_credential_plugin(self, config: dict[str, Any], token: str, tmp_path: Path) -> None:
         credential = {

@@ -122,7 +122,7 @@ def test_an_unknown_profile(messages: dict[str, str]) -> None:
 
 def test_a_folder_that_is_not_there(messages: dict[str, str], sources: Sources) -> None:
     case = "the folder is not there"
-    assert sources[case]["release"] in messages[case]
+    assert f"release (kyma_release): there is no {sources[case]['release']}" in messages[case]
 
 
 def test_a_server_that_does_not_answer(messages: dict[str, str], sources: Sources) -> None:

@@ -130,4 +130,4 @@ def test_what_is_wrong_is_told_with_file_and_line_and_what_to_do(
 
 def test_a_folder_that_is_not_there_is_refused(place: Place, where: str) -> None:
     message = place.deploy(where, migration_paths=["nowhere"]).refused()
-    assert "migration_paths: there is no nowhere; looked for" in message
+    assert "migration_paths (kyma_migration_paths): there is no nowhere; looked for" in message

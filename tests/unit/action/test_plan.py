@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import direct_carrier as direct
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments, validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import NoRelease
 
 from tests.support.driver import FakeMaterials, config_map, healthy_cluster, release
 
@@ -121,3 +122,10 @@ def test_numbers_that_no_run_could_begin_with_are_told_together_wherever_it_is_p
     assert result["failed"]
     assert "for 3 reasons; nothing was written" in result["msg"]
     assert [one.split()[0] for one in result["blockers"]] == ["workers", "timeout", "lease_seconds"]
+
+
+@pytest.mark.parametrize("given", [{}, {"release": ""}])
+def test_a_release_that_is_not_named_is_missed_before_the_cluster_is_asked(given: dict[str, str]) -> None:
+    carried = Here(0)
+    with pytest.raises(NoRelease, match=r"release \(kyma_release\) is not set.*kyma_release=releases/"):
+        carried.carry(validate(DEFINITION, given, NAME), TASK_VARS)

@@ -154,8 +154,10 @@ def with_options(login: Login, options: Mapping[str, Any]) -> Login:
         changes["server"] = str(options["host"]).rstrip("/")
     if options.get("api_key"):
         changes["authorization"] = bearer(options["api_key"])
+        changes["origin"] = f"{login.origin}, with the token of the option api_key"
     elif options.get("username") and options.get("password"):
         changes["authorization"] = basic(options["username"], options["password"])
+        changes["origin"] = f"{login.origin}, with the option password"
     if options.get("validate_certs") is not None:
         changes["verify"] = bool(options["validate_certs"])
     if options.get("ca_cert"):

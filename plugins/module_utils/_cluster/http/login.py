@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..cluster import Authorization
-from ..errors import Unconfigured
+from ..errors import Unauthorized, Unconfigured
 
 TOKEN_FILE_SECONDS = 60.0
 """How long a token file's content is good for: the kubelet rotates projected tokens (KEP-1205)."""
@@ -63,6 +63,21 @@ def missing_client() -> Unconfigured:
         f"the Python library kubernetes is missing in {sys.executable}: "
         f"{sys.executable} -m pip install kubernetes"
     )
+
+
+def login_not_accepted(login: Login, action: str) -> Unauthorized:
+    """The error of a server that does not accept a login.
+
+    Args:
+        login: that was tried.
+        action: what was being done, on which object.
+    """
+    place = f" ({login.origin})" if login.origin else ""
+    told = (
+        f"{login.server} does not accept the login{place}. Its token, password or certificate is wrong or has"
+        " expired: log in again, or correct it there"
+    )
+    return Unauthorized(action, status=401, reason="Unauthorized", api_message=told)
 
 
 def bearer(token: str) -> Authorization:

@@ -22,7 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ..cluster import WriteTerms
 from ..errors import ApiError, ClusterError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
-from .login import Login, missing_client
+from .login import Login, login_not_accepted, missing_client
 from .retry import INTERNAL, Loss, RetryPolicy
 from .tls import tls_context
 
@@ -343,6 +343,8 @@ class Transport:
                 failure = api_error(action, response.status, decoded_status(response.data))
                 if outcome >= INTERNAL and (is_answer(failure) or is_refused_rehearsal(outcome, query)):
                     raise failure
+                if outcome == 401:
+                    failure = login_not_accepted(self.login, action)
                 if outcome == 401 and not refused:
                     # The token may have run out or have been rotated; the server has not acted.
                     refused = all_headers.get("Authorization", "")

@@ -141,7 +141,7 @@ def test_a_bundle_is_for_its_owner_only(release: ReleaseRequest, cache: ReleaseC
 
 
 def test_without_a_release() -> None:
-    with pytest.raises(NoRelease, match="set the option release"):
+    with pytest.raises(NoRelease, match=r"release \(kyma_release\) is not set"):
         ControllerMaterials(None).release()
     with pytest.raises(MissingMaterial, match="set the option release"):
         ShippedMaterials("/nonexistent").release()

@@ -202,6 +202,16 @@ def test_an_error_in_a_template_names_its_line(write: Write, helm: str) -> None:
     assert "- R/resources/second/templates/bad.yaml:3: Helm can't render the chart: " in message
 
 
+def test_an_error_within_a_helper_names_the_innermost_line(write: Write, helm: str) -> None:
+    root = write(CHECKOUT)
+    write({"resources/first/templates/_h.tpl": '\n{{ define "h" }}{{ .Values.no.such.value }}{{ end }}'})
+    write({"resources/first/templates/bad.yaml": 'a: {{ include "h" . }}\n'})
+    write({"resources/second/templates/bad.yaml": "a: 1\nb: {{ .Values.no.such.value }}\n"})
+    message = refused(root, helm)
+    assert "- R/resources/first/templates/_h.tpl:2:" in message
+    assert "- R/resources/second/templates/bad.yaml:2:" in message
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [
@@ -252,7 +262,7 @@ def test_no_helm(write: Write, helm: str, tmp_path: Path) -> None:
     root = write(CHECKOUT)
     message = refused(root, str(tmp_path / "no-helm"))
     assert message.startswith(f"the release has Helm charts, and {tmp_path}/no-helm can't be run: ")
-    assert "install Helm 3 or 4" in message
+    assert "install Helm 3 or 4, or name its binary in helm_binary (kyma_helm_binary)" in message
     assert fingerprint(ReleaseRequest(str(root), helm_binary=str(tmp_path / "no-helm"))) != fingerprint(
         ReleaseRequest(str(root), helm_binary=helm)
     )
@@ -262,7 +272,10 @@ def test_an_old_helm(write: Write, tmp_path: Path) -> None:
     old = tmp_path / "helm2"
     old.write_text("#!/bin/sh\necho v2.17.0\n")
     old.chmod(0o755)
-    assert refused(write(CHECKOUT), str(old)).endswith("is Helm v2.17.0: Helm charts need version 3 or 4")
+    assert refused(write(CHECKOUT), str(old)).endswith(
+        "is Helm v2.17.0, and Helm charts need version 3 or 4: install Helm 3 or 4, or name its binary in"
+        " helm_binary (kyma_helm_binary)"
+    )
 
 
 def test_another_helm_is_another_fingerprint(write: Write, tmp_path: Path) -> None:
@@ -294,6 +307,20 @@ def test_another_helm_is_another_fingerprint(write: Write, tmp_path: Path) -> No
             "\n\nUse --debug flag to render out invalid YAML",
             ("C/templates/x.yaml", 0, 0),
         ),
+        (
+            'Error: a/templates/x.yaml:1:13\n  executing "a/templates/x.yaml" at <.b.c>:\n    nil pointer',
+            ("C/templates/x.yaml", 1, 13),
+        ),
+        (
+            'Error: template: a/templates/x.yaml:1:6: executing "a/templates/x.yaml" at <include>: no b',
+            ("C/templates/x.yaml", 1, 6),
+        ),
+        (
+            'Error: a/templates/x.yaml:1:6\n  executing "a/templates/x.yaml" at <include "a/templates/y">:\n'
+            '    error calling:\na/templates/_h.tpl:9:28\n  executing "a/templates/y" at <.q>:\n    nil',
+            ("C/templates/_h.tpl", 9, 28),
+        ),
+        ('Error: can\'t read "a/templates/x.yaml"', ("C/templates/x.yaml", 0, 0)),
         ("Error: Chart.yaml file is missing", ("C", 0, 0)),
     ],
 )

@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     KindNotServed,
     NotFound,
+    Unauthorized,
     Unreachable,
     Untypeable,
 )
@@ -500,6 +501,20 @@ def test_identity_is_sent_and_a_refused_token_renewed_once() -> None:
     last = server.seen[-1]
     assert last.header("Impersonate-User") == "jane"
     assert [value for name, value in last.headers if name == "Impersonate-Group"] == ["a", "b"]
+
+
+def test_a_login_that_is_not_accepted_is_named_with_its_server_and_what_to_do() -> None:
+    with serve(lambda _request: status(401, "Unauthorized")) as server:
+        login = Login(server.url, "context prod of /home/me/.kube/config", lambda _refused: "Bearer hunter2")
+        with pytest.raises(Unauthorized) as caught:
+            Transport(login).request("list Namespaces", "GET", "/api/v1/namespaces")
+    told = str(caught.value)
+    assert told.startswith(
+        f"list Namespaces: {server.url} does not accept the login (context prod of /home/me/.kube/config). "
+    )
+    assert "log in again" in told
+    assert "hunter2" not in told
+    assert len(server.seen) == 1
 
 
 def event(kind: str, version: str) -> dict[str, object]:
