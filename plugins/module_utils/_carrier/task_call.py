@@ -69,7 +69,8 @@ def call_task_function(
 def _warning(heard: tuple[str, list[str]]) -> str:
     """One warning of the API server, and what it was said about, which can be hundreds of objects."""
     text, actions = heard
-    about = list(dict.fromkeys(actions))
+    # An object may be created and applied. The order is fixed, so that Ansible shows plan's and run's once.
+    about = sorted({action.partition(" ")[2]: action for action in reversed(actions)}.values())
     more = f" and {len(about) - 1} more" if len(about) > 1 else ""
     return f"the API server warns: {one_line(text)} ({about[0]}{more})"
 

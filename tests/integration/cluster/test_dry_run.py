@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 
@@ -215,3 +216,28 @@ def test_refusals_in_a_new_namespace_are_those_of_one_that_is_there(
     new = f"rehearsal-{secrets.token_hex(4)}"
     overlay.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}})
     assert refusal(overlay, new) == refusal(live_cluster, "default")
+
+
+@pytest.mark.parametrize("verb", ["apply", "create"])
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_warnings_about_what_goes_to_a_new_namespace_name_that(
+    live_cluster: LiveCluster, kubeconfig: str, verb: str, *, is_taken: bool
+) -> None:
+    heard: list[tuple[str, str]] = []
+    warned = connect({"kubeconfig": kubeconfig}, on_warning=lambda *warning: heard.append(warning))
+    new = f"rehearsal-{secrets.token_hex(4)}"
+    overlay = DryRunCluster(warned)
+    overlay.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}})
+    obj = deployment(new, "none:1")
+    obj["metadata"]["name"] = new
+    obj["spec"]["template"]["spec"]["nodeSelector"] = {"beta.kubernetes.io/arch": "amd64"}
+    in_default = {**deployment("default", "none:1"), "metadata": {"name": new, "namespace": "default"}}
+    if is_taken:
+        live_cluster.create(in_default)
+    try:
+        getattr(overlay, verb)(obj)
+    finally:
+        if is_taken:
+            live_cluster.delete("apps/v1", "Deployment", new, "default")
+    assert {action for action, _text in heard} == {f"{verb} Deployment {new}/{new}"}
+    assert all("deprecated" in text for _action, text in heard)

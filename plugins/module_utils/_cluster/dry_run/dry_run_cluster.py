@@ -35,6 +35,7 @@ from ..errors import (
 from ..fields.json_patch import merge_patch_between
 from ..kinds import CRD_KIND, NAMESPACE_KIND, Kind, built_in_kinds, is_of_kind
 from ..object_selectors import field_matcher, label_matcher
+from ..substitute import Substitute, name_original_of
 from ..timestamp import timestamp
 from .error_responses import (
     already_exists,
@@ -440,21 +441,23 @@ class DryRunCluster(Cluster):
         if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
             return
         spare = f"rehearsal-{uuid.uuid4().hex[:10]}"
-        try:
-            # Also of an apply, which costs the server half as much again.
-            refusal = self._refusal_elsewhere(self._inner.create, obj, ref.name)
-        except AlreadyExists:
-            refusal = self._refusal_elsewhere(self._inner.create, obj, spare)
-        if refusal is not None and verb == "apply":
-            # It says of some things that it can't type them, which may still be created.
-            refusal = self._refusal_elsewhere(self._inner.apply, obj, spare) or refusal
+        names = {spare: ref.name, f"{ANY_NAMESPACE}/{ref.name}": f"{ref.namespace}/{ref.name}"}
+        substitute = Substitute(f"{verb} {ref}", names)
+        with name_original_of(substitute):
+            try:
+                # Also of an apply, which costs the server half as much again.
+                refusal = self._refusal_elsewhere(self._inner.create, obj, ref.name)
+            except AlreadyExists:
+                refusal = self._refusal_elsewhere(self._inner.create, obj, spare)
+            if refusal is not None and verb == "apply":
+                # It says of some things that it can't type them, which may still be created.
+                refusal = self._refusal_elsewhere(self._inner.apply, obj, spare) or refusal
         if refusal is not None:
-            told = refusal.api_message.replace(spare, ref.name)
             raise type(refusal)(
-                f"{verb} {ref}",
+                substitute.action,
                 status=refusal.status,
                 reason=refusal.reason,
-                api_message=told.replace(f"{ANY_NAMESPACE}/{ref.name}", f"{ref.namespace}/{ref.name}"),
+                api_message=substitute.original(refusal.api_message),
                 causes=refusal.causes,
             ) from refusal
 

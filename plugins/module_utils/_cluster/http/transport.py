@@ -22,6 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ..cluster import WriteTerms
 from ..errors import ApiError, ClusterError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
+from ..substitute import original_warning
 from .login import Login, login_not_accepted, missing_client
 from .retry import INTERNAL, Loss, RetryPolicy
 from .tls import tls_context
@@ -406,7 +407,7 @@ class Transport:
             return
         for header in response.headers.getlist("Warning") if "Warning" in response.headers else ():
             for text in WARNING.findall(header):
-                self._on_warning(action, re.sub(r"\\(.)", r"\1", text))
+                self._on_warning(*original_warning(action, re.sub(r"\\(.)", r"\1", text)))
 
     def _unreachable(self, error: Exception, *, sent: bool = True) -> Unreachable:
         place = f" ({self.login.origin})" if self.login.origin else ""

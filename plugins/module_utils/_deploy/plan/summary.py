@@ -18,10 +18,11 @@ def summary_of(plan: Plan) -> list[str]:
     moves = plan.previous not in ("", plan.version) and not plan.alone
     way = f"{plan.previous} → {plan.version}" if moves else plan.version
     profile = f" ({plan.profile})" if plan.profile else ""
+    width = max((len(component.label) for component in plan.components), default=0)
     if not plan.needed:
         counted = sum(component.objects for component in plan.components)
         nothing = f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"
-        return [nothing, *(line for component in plan.components for line in _found(component))]
+        return [nothing, *(line for component in plan.components for line in _headed(component, width))]
     only = f", {', '.join(plan.alone)} alone" if plan.alone else ""
     hop = f", hop 1 of {len(plan.later) + 1}, exact" if plan.later else ""
     lines = [f"Kyma {way}{profile}{only}{hop}:"]
@@ -31,10 +32,9 @@ def summary_of(plan: Plan) -> list[str]:
             what = _count_words(migration.writes)
             lines.append(f"  migrate   {migration.id} ({migration.phase}): {migration.evidence}; {what}")
             lines += [f"              note: {note}" for note in migration.notes]
-    width = max((len(component.label) for component in plan.components), default=0)
     for component in plan.components:
         if component.action == "unchanged":
-            lines += _found(component)
+            lines += _headed(component, width)
             continue
         if component.action == "orphaned":
             what = f"not in {plan.version}; stays as it is, with {component.objects} objects"
@@ -46,7 +46,7 @@ def summary_of(plan: Plan) -> list[str]:
         lines += _found(component)
     if plan.unsettled and not any(component.takes_part for component in plan.components):
         lines.append("  settles   what an earlier run has left open")
-    unchanged = sum(1 for component in plan.components if component.action == "unchanged")
+    unchanged = sum(1 for one in plan.components if one.action == "unchanged" and not one.findings)
     if unchanged:
         lines.append(f"  unchanged {unchanged} components")
     idle = sum(1 for migration in plan.migrations if migration.verdict == "not_needed")
@@ -74,6 +74,13 @@ def _count_words(changes: Sequence[ObjectChange]) -> str:
     for change in changes:
         counts[change.action] = counts.get(change.action, 0) + 1
     return ", ".join(f"{count} to {action}" for action, count in counts.items()) or "no object changes"
+
+
+def _headed(component: ComponentPlan, width: int) -> list[str]:
+    """What was found on a component with nothing to do, under its heading; no line where nothing was."""
+    if not component.findings:
+        return []
+    return [f"  {component.action:9} {component.label:{width}}".rstrip(), *_found(component)]
 
 
 def _found(component: ComponentPlan) -> list[str]:

@@ -67,9 +67,15 @@ def test_a_defect_is_not() -> None:
         called(function)
 
 
-def test_warnings_of_the_server_are_told_once_each() -> None:
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_warnings_of_the_server_are_told_once_each(first: str) -> None:
+    second = "b" if first == "a" else "a"
     connect = Warned(
-        ("apply Pod a", "old"), ("apply Pod b", "old"), ("apply Pod b", "old"), ("get Pod c", "new")
+        (f"apply Pod {first}", "old"),
+        (f"apply Pod {second}", "old"),
+        (f"create Pod {first}", "old"),
+        ("apply Pod b", "old"),
+        ("get Pod c", "new"),
     )
     result = called(lambda _request: {"warnings": ["ours"]}, connect)
     assert result["warnings"] == [

@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that are sent to the API server for validation in place of others, whose namespace it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Substitute:
+    """What a request is about that names another object.
+
+    Attributes:
+        action: what is rehearsed, on the original, such as ``apply Deployment kyma-system/loki``.
+        names: the names of the original, by those that were sent.
+    """
+
+    action: str
+    names: Mapping[str, str]
+
+    def original(self, text: str) -> str:
+        """What the server said, with the names of the original."""
+        for sent, original in self.names.items():
+            text = text.replace(sent, original)
+        return text
+
+
+_CURRENT: ContextVar[Substitute | None] = ContextVar("substitute", default=None)
+
+
+@contextmanager
+def name_original_of(substitute: Substitute) -> Iterator[None]:
+    """Have the warnings of this thread's requests name the original."""
+    token = _CURRENT.set(substitute)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def original_warning(action: str, text: str) -> tuple[str, str]:
+    """What a warning is about, and its text, by the names of the original where a substitute was sent.
+
+    Args:
+        action: what is done, on which object.
+        text: the warning.
+    """
+    current = _CURRENT.get()
+    return (current.action, current.original(text)) if current else (action, text)

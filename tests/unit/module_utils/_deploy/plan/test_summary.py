@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan for people: each line stands under the heading of its own component."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import summary_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
+    DriftOutcome,
+    Finding,
+)
+
+
+def component(name: str, action: str, *, has_drifted: bool = False) -> ComponentPlan:
+    finding = Finding(Ref("", "ConfigMap", "kyma-system", name), "data.a", "operator", "", DriftOutcome.CEDED)
+    return ComponentPlan(name, "kyma-system", action, objects=1, findings=(finding,) if has_drifted else ())
+
+
+def headings_of_drift(*components: ComponentPlan) -> dict[str, str]:
+    """The heading over each line of drift, by the object that the line is about."""
+    found, heading = {}, ""
+    for line in summary_of(Plan("2.9", "2.9", "", "", components)):
+        if line.strip().startswith("drift: "):
+            found[line.partition("/")[2].partition(":")[0]] = heading
+        else:
+            heading = line
+    return found
+
+
+def test_drift_stands_under_its_own_component() -> None:
+    found = headings_of_drift(
+        component("istio", "unchanged", has_drifted=True),
+        component("logging", "upgrade"),
+        component("serverless", "unchanged", has_drifted=True),
+        component("telemetry", "upgrade", has_drifted=True),
+        component("kiali", "orphaned", has_drifted=True),
+        component("gateway", "unchanged"),
+        component("eventing", "unchanged", has_drifted=True),
+    )
+    assert {name: heading.split()[:2] for name, heading in found.items()} == {
+        "istio": ["unchanged", "istio"],
+        "serverless": ["unchanged", "serverless"],
+        "telemetry": ["upgrade", "telemetry"],
+        "kiali": ["orphaned", "kiali"],
+        "eventing": ["unchanged", "eventing"],
+    }
+
+
+def test_so_it_does_where_there_is_nothing_to_do() -> None:
+    found = headings_of_drift(
+        component("istio", "unchanged"),
+        component("logging", "unchanged", has_drifted=True),
+        component("kiali", "orphaned", has_drifted=True),
+    )
+    assert {name: heading.split() for name, heading in found.items()} == {
+        "logging": ["unchanged", "logging"],
+        "kiali": ["orphaned", "kiali"],
+    }
+
+
+def test_what_has_a_heading_is_not_counted_once_more() -> None:
+    lines = summary_of(
+        Plan(
+            "2.9",
+            "2.9",
+            "",
+            "",
+            (
+                component("istio", "unchanged", has_drifted=True),
+                component("gateway", "unchanged"),
+                component("logging", "upgrade"),
+            ),
+        )
+    )
+    assert "  unchanged 1 components" in lines
