@@ -74,11 +74,12 @@ def assert_migration(
     """Prove that a migration brings one state to the other, and keeps all else that it promises.
 
     The proofs: its class is complete; ``check`` only reads, makes few requests, says needed on ``before`` and
-    not_needed on ``after``, and twice the same; ``run`` brings about ``after``; what has to stay, stays; a
-    second run changes nothing; killed at each of its calls in turn, before the call's effect and after it,
-    and run again, it comes to the same end; so it does with an error instead of the effect, and instead of
-    the answer; it keeps nothing in the process; every plan can rehearse it; and it can be undone, but for
-    what it declares ``irreversible``.
+    not_needed on ``after``, and twice the same, uses nothing but the cluster, and stands an empty one;
+    ``run`` brings about ``after``; what has to stay, stays; a second run changes nothing; killed at each of
+    its calls in turn, before the call's effect and after it, and run again, it comes to the same end; so it
+    does with an error instead of the effect, and instead of the answer; it loses no update of others, spares
+    their objects, keeps Secrets to itself, and leaves the release alone; it keeps nothing in the process;
+    every plan can rehearse it; and it can be undone, but for what it declares ``irreversible``.
 
     Args:
         migration: the class.

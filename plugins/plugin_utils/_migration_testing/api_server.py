@@ -65,21 +65,27 @@ class ApiServer(ABC):
         """Remove all that tests have made there."""
 
 
+def namespaced_kinds(objects: Sequence[Object]) -> dict[tuple[str, str], bool]:
+    """Whether each kind that every cluster serves, or that these objects define, is namespaced."""
+    kinds = {**built_in_kinds(), **defined_kinds(objects)}
+    return {name: kind.resource.namespaced for name, kind in kinds.items()}
+
+
 class InMemory(ApiServer):
     """A new cluster in memory each time: milliseconds."""
 
     def hold(
         self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
     ) -> Cluster:
-        kinds = {**built_in_kinds(), **defined_kinds([*crds, *objects])}
+        namespaced = namespaced_kinds([*crds, *objects])
         for obj in objects:
-            kind = kinds.get((obj["apiVersion"], obj["kind"]))
-            if kind is None:
+            kind = (obj["apiVersion"], obj["kind"])
+            if kind not in namespaced:
                 raise BadTest(
                     f"{ref_of(obj)}: not every cluster serves {obj['kind']} in {obj['apiVersion']}, so the "
                     f"test has to give its CustomResourceDefinition in `crds`"
                 )
-            if kind.resource.namespaced and not obj["metadata"].get("namespace"):
+            if namespaced[kind] and not obj["metadata"].get("namespace"):
                 raise BadTest(f"{ref_of(obj)} lives in a namespace, and the test has to say in which")
         return MemoryCluster(*crds, *map(namespace_named, namespaces), *objects)
 

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -27,11 +28,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
     Context,
+    Logger,
     Migration,
     Verdict,
     needed,
 )
 
+from .process_watch import ProcessUse, watch_process
 from .recorded_cluster import Fault, RecordedCluster, Recording
 
 
@@ -70,6 +73,9 @@ class AttemptRecord:
         error: what went wrong in ``check`` or ``run``, for people, or empty.
         ran: whether ``run`` was begun.
         in_time: whether each step ended by itself.
+        said: what it logged, and why it cancelled the deployment.
+        contexts: what it was given, once for each step.
+        process: what it did beside the cluster.
     """
 
     recording: Recording
@@ -77,6 +83,9 @@ class AttemptRecord:
     error: str = ""
     ran: bool = False
     in_time: bool = True
+    said: list[str] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    process: ProcessUse = field(default_factory=ProcessUse)
 
     @property
     def verdict(self) -> str:
@@ -94,7 +103,10 @@ def check_migration(
 ) -> AttemptRecord:
     """Only ask for the verdict."""
     attempt = AttemptRecord(Recording())
-    [result] = engine.check_migrations([_watched(migration, attempt, around)], _setting(cluster, around))
+    with _watching(attempt):
+        [result] = engine.check_migrations(
+            [_watched(migration, attempt, around)], _setting(cluster, around, attempt.process)
+        )
     if result.error:
         _note_failure(attempt, result.error)
     return attempt
@@ -110,6 +122,7 @@ def attempt_migration(
     rehearsal: bool = False,
     unasked: bool = False,
     journal: Journal | None = None,
+    before_call: tuple[int, Callable[[], None]] | None = None,
 ) -> AttemptRecord:
     """Check, run if it is needed, and check again.
 
@@ -121,12 +134,15 @@ def attempt_migration(
         rehearsal: whether the cluster keeps nothing.
         unasked: run it whatever its check would say.
         journal: where its writes are journaled.
+        before_call: the number of a call (from 1), and what somebody else does just before it.
     """
-    attempt = AttemptRecord(Recording(fault, fault_at))
+    attempt = AttemptRecord(Recording(fault, fault_at, before_call=before_call))
     watched = _watched(migration, attempt, around, unasked=unasked)
-    [outcome] = engine.run_migrations(
-        [watched], replace(_setting(cluster, around), rehearsal=rehearsal, journal=journal)
-    )
+    with _watching(attempt):
+        [outcome] = engine.run_migrations(
+            [watched],
+            replace(_setting(cluster, around, attempt.process), rehearsal=rehearsal, journal=journal),
+        )
     attempt.in_time = outcome.state != TIMEOUT
     if not attempt.in_time:
         seconds = min(around.seconds, float(migration.timeout))
@@ -150,11 +166,24 @@ def undo_migration(
     report = undo_writes(cluster, entries)
     if not migration.has_own_undo():
         return report, ""
-    [outcome] = engine.run_own_undo([migration], _setting(cluster, around))
+    [outcome] = engine.run_own_undo([migration], _setting(cluster, around, ProcessUse()))
     return report, outcome.error
 
 
-def _setting(cluster: Cluster, around: MigrationEnvironment) -> EngineSettings:
+@contextmanager
+def _watching(attempt: AttemptRecord) -> Iterator[None]:
+    with watch_process() as use:
+        attempt.process = use
+        yield
+    if use.ended_by:
+        _note_failure(
+            attempt,
+            f"it calls {use.ended_by}: that ends the process that all migrations share, and fails the "
+            f"deployment. Let it raise MigrationError, or cancel the deployment by ctx.cancel",
+        )
+
+
+def _setting(cluster: Cluster, around: MigrationEnvironment, process: ProcessUse) -> EngineSettings:
     end = time.monotonic() + around.seconds
 
     def progress(subject: str, state: str, detail: str = "") -> None:
@@ -168,6 +197,9 @@ def _setting(cluster: Cluster, around: MigrationEnvironment) -> EngineSettings:
         profile=around.profile,
         variables=around.variables,
         remaining=lambda: max(0.0, end - time.monotonic()),
+        # What has ended its process is given up at once.
+        cancelled=lambda: process.ended_by != "",
+        grace=0.0,
     )
 
 
@@ -205,7 +237,17 @@ def _watched(
 
 
 def _context(ctx: Context, attempt: AttemptRecord, around: MigrationEnvironment, timeout: float) -> Context:
-    recorded = replace(ctx, cluster=RecordedCluster(ctx.cluster, attempt.recording))
+    def cancel(reason: str) -> None:
+        attempt.said.append(reason)
+        ctx.cancel(reason)
+
+    recorded = replace(
+        ctx,
+        cluster=RecordedCluster(ctx.cluster, attempt.recording),
+        log=_RecordedLog(ctx.log, attempt.said),
+        cancel=cancel,
+    )
+    attempt.contexts.append(recorded)
     if around.waits:
         return recorded
     slept = 0.0
@@ -226,3 +268,19 @@ def _context(ctx: Context, attempt: AttemptRecord, around: MigrationEnvironment,
         return max(0.0, timeout - slept) if ctx.remaining() > 0 else 0.0
 
     return replace(recorded, sleep=sleep, remaining=remaining)
+
+
+class _RecordedLog:
+    """Another log, with what is written to it kept."""
+
+    def __init__(self, inner: Logger, said: list[str]) -> None:
+        self._inner = inner
+        self._said = said
+
+    def info(self, message: str) -> None:
+        self._said.append(str(message))
+        self._inner.info(message)
+
+    def warning(self, message: str) -> None:
+        self._said.append(str(message))
+        self._inner.warning(message)

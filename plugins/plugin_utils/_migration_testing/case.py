@@ -62,9 +62,9 @@ class Case:
         self._memory = process_memory(self.migration)
         self._versions = api_versions_of([*self.before, *self.after])
 
-    def start(self) -> Cluster:
-        """A cluster in the state ``before``."""
-        cluster = self._holding(self.before)
+    def start(self, others: Sequence[Object] = ()) -> Cluster:
+        """A cluster in the state ``before``, with some other objects beside it."""
+        cluster = self._holding([*others, *self.before])
         if self.prepare:
             self.prepare(cluster)
         return cluster

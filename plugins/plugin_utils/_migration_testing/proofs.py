@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .case import Case
 from .proofs_of_check import check_is_cheap, check_only_reads, ends_not_needed, evidence_is_stable, valid
 from .proofs_of_faults import survives_being_killed, survives_errors
+from .proofs_of_others import loses_no_update, spares_bystanders
 from .proofs_of_run import (
     can_be_rehearsed,
     can_be_undone,
@@ -19,6 +20,12 @@ from .proofs_of_run import (
     reaches_after,
     remembers_nothing,
     repeats_nothing,
+)
+from .proofs_of_surroundings import (
+    check_stands_an_empty_cluster,
+    check_uses_the_cluster_alone,
+    keeps_secrets,
+    leaves_release_alone,
 )
 
 
@@ -43,12 +50,18 @@ PROOFS = (
     Proof("run brings about `after`", reaches_after, basic=True),
     Proof("check is cheap", check_is_cheap),
     Proof("check says the same twice", evidence_is_stable),
+    Proof("check uses the cluster alone", check_uses_the_cluster_alone),
+    Proof("check stands an empty cluster", check_stands_an_empty_cluster),
     Proof("what stays, stays", preserves_lasting_objects),
     Proof("check says not_needed once there", ends_not_needed),
     Proof("a second run changes nothing", repeats_nothing),
     Proof("it has patience with deletions", has_patience_with_deletions),
     Proof("killed and run again, it gets there", survives_being_killed),
     Proof("after an error and run again, it gets there", survives_errors),
+    Proof("it loses no update of others", loses_no_update),
+    Proof("it spares what it does not name", spares_bystanders),
+    Proof("it keeps Secrets to itself", keeps_secrets),
+    Proof("it leaves the release alone", leaves_release_alone),
     Proof("it remembers nothing", remembers_nothing),
     Proof("it can be rehearsed", can_be_rehearsed),
     Proof("it can be undone", can_be_undone),

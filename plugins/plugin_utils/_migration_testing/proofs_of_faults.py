@@ -44,6 +44,8 @@ def _first_harm(case: Case, *faults: Fault) -> Problems:
 
 def _harm_of(case: Case, cluster: Cluster, struck: AttemptRecord, reached: ClusterState) -> str:
     """What is wrong after a fault, once it was run again as far as it says that it is needed."""
+    if struck.process.ended_by:
+        return struck.error
     if not struck.in_time:
         return f"it hangs: {struck.error}"
     says_done = not struck.error and struck.verdicts[-1].state == "not_needed"

@@ -57,6 +57,7 @@ class Recording:
         calls: all requests, in order.
         written: the objects that writes named and that were not refused, each with its apiVersion.
         created: those of them that there were none of before.
+        before_call: the number of a call (from 1), and what somebody else does just before it.
         hit: whether the fault has happened.
     """
 
@@ -66,6 +67,7 @@ class Recording:
     written: dict[Ref, str] = field(default_factory=dict)
     created: dict[Ref, str] = field(default_factory=dict)
     hit: bool = False
+    before_call: tuple[int, Callable[[], None]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def must_live(self) -> None:
@@ -78,6 +80,8 @@ class Recording:
         with self._lock:
             self.must_live()
             self.calls.append(call)
+            if self.before_call and len(self.calls) == self.before_call[0]:
+                self.before_call[1]()
             if len(self.calls) != self.fault_at:
                 return False
             self.hit = True

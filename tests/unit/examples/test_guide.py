@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import Disproved
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
+    MigrationFolder,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
+    Disproved,
+    assert_migration,
+)
 
 from tests.cluster.paths import ROOT
 from tests.support.others_collection import EXAMPLE, collections_path, pytest_in
@@ -109,6 +116,24 @@ def test_the_reaction_is_what_lets_the_job_complete() -> None:
 
 def _snippets() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def test_what_several_share_is_loaded_and_keeps_its_promises(tmp_path: Path) -> None:
+    files = re.findall(
+        r"in `kyma_migrations/(\w+\.py)`:\n\n```\w+\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL
+    )
+    for name, text in files:
+        (tmp_path / name).write_text(text)
+    found = load_folders([MigrationFolder("yours", str(tmp_path))])
+    assert (found.problems, [one.id() for one in found.migrations]) == ((), ["shop/drops-color"])
+    meta = {"name": "settings", "namespace": "shop"}
+    before = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": meta,
+        "data": {"color": "red", "size": "4"},
+    }
+    assert_migration(found.migrations[0], [before], [{**before, "data": {"size": "4"}}])
 
 
 def test_every_proof_and_every_option_is_in_the_guide() -> None:

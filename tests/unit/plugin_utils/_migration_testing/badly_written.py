@@ -75,15 +75,17 @@ class MoveToken(Migration):
         token = self.settings(ctx).get("token")
         if token is not None:
             ctx.cluster.apply(secret(token=token))
-            self.forget(ctx)
+            self.forget(ctx, token)
 
     def settings(self, ctx: Context) -> dict[str, str]:
         found = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
         data: dict[str, str] = (found or {}).get("data") or {}
         return data
 
-    def forget(self, ctx: Context) -> None:
-        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": None}})
+    def forget(self, ctx: Context, token: str) -> None:
+        as_read = {"op": "test", "path": "/data/token", "value": token}
+        patch = [as_read, {"op": "remove", "path": "/data/token"}]
+        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, patch)
 
 
 class SaysTooLittle(MoveToken):
@@ -106,8 +108,10 @@ class WritesInCheck(MoveToken):
 class LeavesTheTokenThere(MoveToken):
     """The token is in a Secret, and in a ConfigMap of another name."""
 
-    def forget(self, ctx: Context) -> None:
-        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": None, "old": "a token"}})
+    def forget(self, ctx: Context, token: str) -> None:
+        as_read = {"op": "test", "path": "/data/token", "value": token}
+        patch = [as_read, {"op": "move", "from": "/data/token", "path": "/data/old"}]
+        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, patch)
 
 
 class AsksTooMuch(MoveToken):
@@ -119,12 +123,12 @@ class AsksTooMuch(MoveToken):
         return super().check(ctx)
 
 
-class TellsTheTime(MoveToken):
+class SaysSomethingElseEachTime(MoveToken):
     """The token is in a Secret."""
 
     def check(self, ctx: Context) -> Verdict:
         verdict = super().check(ctx)
-        return Verdict(verdict.state, f"{verdict.evidence} at {time.time_ns()}")
+        return Verdict(verdict.state, f"{verdict.evidence} at {id(ctx)}")
 
 
 class MakesTheConfigMapAnew(MoveToken):
@@ -176,7 +180,7 @@ class ForgetsBeforeItKnows(MoveToken):
         if token is None:
             return
         try:
-            self.forget(ctx)
+            self.forget(ctx, token)
             ctx.cluster.apply(secret(token=token))
         except ClusterError:
             ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": token}})
@@ -194,13 +198,13 @@ class SwallowsErrors(MoveToken):
             ctx.cluster.apply(secret(token=token))
         except ClusterError as error:
             ctx.log.warning(str(error))
-        self.forget(ctx)
+        self.forget(ctx, token)
 
 
 class RepeatsWhatMayHaveHappened(MoveToken):
     """The token is in a Secret, and the settings know how often they have changed."""
 
-    def forget(self, ctx: Context) -> None:
+    def forget(self, ctx: Context, _token: str) -> None:
         def count() -> None:
             changes = int(self.settings(ctx).get("changes", "0")) + 1
             data = {"token": None, "changes": str(changes)}
@@ -223,9 +227,9 @@ class Remembers(MoveToken):
 class CannotBeRehearsed(MoveToken):
     """The token is in a Secret."""
 
-    def forget(self, ctx: Context) -> None:
+    def forget(self, ctx: Context, token: str) -> None:
         if not ctx.rehearsal:
-            super().forget(ctx)
+            super().forget(ctx, token)
 
 
 class HasNoPatience(MoveToken):
@@ -241,9 +245,57 @@ class HasNoPatience(MoveToken):
 class TakesMoreWithIt(MoveToken):
     """The token is in a Secret, and the cache is gone, with what belongs to it."""
 
-    def forget(self, ctx: Context) -> None:
+    def forget(self, ctx: Context, token: str) -> None:
         ctx.cluster.delete("v1", "ConfigMap", "cache", SHOP)
-        super().forget(ctx)
+        super().forget(ctx, token)
+
+
+class NeedsWhatIsNotThereYet(MoveToken):
+    """The token is in a Secret."""
+
+    def settings(self, ctx: Context) -> dict[str, str]:
+        data: dict[str, str] = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)["data"]
+        return data
+
+
+class LosesUpdates(MoveToken):
+    """The token is in a Secret."""
+
+    def forget(self, ctx: Context, _token: str) -> None:
+        ctx.cluster.patch("v1", "ConfigMap", "settings", SHOP, {"data": {"token": None}})
+
+
+class TidiesUp(MoveToken):
+    """The token is in a Secret, and nothing else is in the namespace."""
+
+    def forget(self, ctx: Context, token: str) -> None:
+        for obj in ctx.cluster.list("v1", "ConfigMap", SHOP).items:
+            if obj["metadata"]["name"] != "settings":
+                ctx.cluster.delete("v1", "ConfigMap", obj["metadata"]["name"], SHOP)
+        super().forget(ctx, token)
+
+
+class LogsTheToken(MoveToken):
+    """The token is in a Secret."""
+
+    def forget(self, ctx: Context, token: str) -> None:
+        super().forget(ctx, token)
+        ctx.log.info(f"the token was {token}")
+
+
+class AsksTheTime(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        return super().check(ctx) if time.time() else not_needed("it is too early")
+
+
+class ChangesTheVariables(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        ctx.variables["asked"] = True  # type: ignore[index]
+        return super().check(ctx)
 
 
 class Oversleeps(MoveToken):

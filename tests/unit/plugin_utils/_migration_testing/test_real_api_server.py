@@ -69,10 +69,10 @@ def test_kinds_of_their_own_come_and_go() -> None:
 class WritesElsewhere(bad.MoveToken):
     """The token is in a Secret, and what is of others has changed."""
 
-    def forget(self, ctx: Context) -> None:
+    def forget(self, ctx: Context, token: str) -> None:
         ctx.cluster.with_field_manager("kyma-lifecycle").apply(storage_class("theirs", expands=True))
         ctx.cluster.apply({**config_map("made"), "metadata": {"name": "made", "namespace": "default"}})
-        super().forget(ctx)
+        super().forget(ctx, token)
 
 
 def test_what_a_migration_changes_elsewhere_stays_and_what_it_makes_there_goes() -> None:

@@ -53,8 +53,9 @@ class PasswordInSecret(Migration):
         data = {"password": encoded(password)}
         ctx.cluster.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
         # Last, as it is what check decides by: ended before, the migration is still needed.
-        this_one = {"uid": settings["metadata"]["uid"]}
-        patch = {"metadata": this_one, "data": {"password": None}}
+        # As it was read: if somebody else has changed the password since, the server refuses this.
+        as_read = {key: settings["metadata"][key] for key in ("uid", "resourceVersion")}
+        patch = {"metadata": as_read, "data": {"password": None}}
         ctx.cluster.patch("v1", "ConfigMap", SETTINGS, namespace, patch)
         ctx.log.info(f"the password is in Secret {namespace}/{SECRET} now")
 

@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a migration uses beside the cluster: files, programs, sockets, the clock, random values.
+
+Python reports files, programs and sockets to audit hooks, and calls of functions written in C to profilers.
+Both count only while :func:`watch_process` is open, and only what a migration's own code causes: neither what
+the cluster and the kit do, nor an import.
+
+A thread that calls a function which would end the process is stopped there. It can't be made to raise: Python
+profiles a thread no more once its profiler has raised, so that a second call would end the process after all.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+CHECK, RUN = "check", "run"
+STEPS_MODULE = f"{__package__}.attempt_record"
+"""Where the functions named like these steps are that call a migration's own."""
+OUR_CODE = "ansible_collections.kyma.lifecycle.plugins."
+THEIR_CODE = (f"{OUR_CODE}module_utils.migrations.", f"{OUR_CODE}module_utils.migration")
+"""Of our code, what is a migration, or is called back by one."""
+NOT_ASKED_FOR = ("importlib", "_frozen_importlib", "linecache", "traceback", "warnings", "inspect")
+"""Modules that read files for Python itself."""
+
+_ENDS = {os._exit: "os._exit", os.abort: "os.abort", os.kill: "os.kill", os.killpg: "os.killpg"}
+_ENDS |= {signal.raise_signal: "signal.raise_signal"}
+_USES: dict[Any, str] = {
+    **{
+        function: f"reads the clock ({name})"
+        for name, function in (
+            *(
+                (f"time.{one}", getattr(time, one))
+                for one in ("time", "time_ns", "monotonic", "monotonic_ns")
+            ),
+            *((f"time.{one}", getattr(time, one)) for one in ("perf_counter", "localtime", "gmtime")),
+            *((f"time.{one}", getattr(time, one)) for one in ("ctime", "strftime")),
+            *((f"datetime.{one}", getattr(datetime.datetime, one)) for one in ("now", "utcnow", "today")),
+            ("date.today", datetime.date.today),
+        )
+    },
+    os.urandom: "uses a random value (os.urandom)",
+    random.random: "uses a random value (random)",
+    random.getrandbits: "uses a random value (random)",
+    **dict.fromkeys((os.stat, os.lstat, os.access), "reads a file's state"),
+}
+_PROGRAMS = ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "pty.")
+_SOCKETS = ("socket.", "ssl.", "http.client.", "urllib.")
+_FILES = ("os.", "shutil.", "tempfile.", "glob.", "pathlib.", "sqlite3.")
+
+
+@dataclass
+class ProcessUse:
+    """What a migration did beside the cluster.
+
+    Attributes:
+        in_check: what its check did, each as a clause: ``reads the clock (time.time)``.
+        ended_by: the function by which it would have ended the process, or empty.
+    """
+
+    in_check: dict[str, None] = field(default_factory=dict)
+    ended_by: str = ""
+
+
+_watches: list[ProcessUse] = []
+
+
+@contextmanager
+def watch_process() -> Iterator[ProcessUse]:
+    """Watch the threads that are started from here on, and keep them from ending the process."""
+    _add_audit_hook_once()
+    use, before = ProcessUse(), threading.getprofile()
+    _watches.append(use)
+    threading.setprofile(_profile)
+    try:
+        yield use
+    finally:
+        threading.setprofile(before)
+        _watches.remove(use)
+
+
+def _profile(frame: FrameType, event: str, called: Any) -> None:
+    if event != "c_call" or not _watches:
+        return
+    if name := _ENDS.get(called):
+        _watches[-1].ended_by = name
+        _stop_thread()
+    if (use := _USES.get(called)) and _step_of(frame) == CHECK:
+        _watches[-1].in_check[use] = None
+
+
+def _stop_thread() -> None:
+    if not threading.current_thread().daemon:
+        # Python would wait for it for ever. In it, a second call is not seen.
+        raise SystemExit
+    threading.Event().wait()
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _watches or (event != "open" and not event.startswith((*_PROGRAMS, *_SOCKETS, *_FILES))):
+        return
+    if _step_of(sys._getframe(1)) == CHECK:
+        _watches[-1].in_check[_described(event, arguments)] = None
+
+
+def _described(event: str, arguments: tuple[Any, ...]) -> str:
+    if event.startswith(_PROGRAMS):
+        return f"starts a program ({event})"
+    if event.startswith(_SOCKETS):
+        return f"uses the network ({event})"
+    return f"uses a file ({arguments[0] if event == 'open' else event})"
+
+
+def _step_of(frame: FrameType | None) -> str:
+    """The step of a migration whose own code has called this; empty where ours, or an import, has."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in NOT_ASKED_FOR:
+            return ""
+        if module == STEPS_MODULE and frame.f_code.co_name in (CHECK, RUN):
+            return frame.f_code.co_name
+        if module.startswith(OUR_CODE) and not module.startswith(THEIR_CODE):
+            return ""
+        frame = frame.f_back
+    return ""
+
+
+def _add_audit_hook_once() -> None:
+    # A process can't take an audit hook out again.
+    if not _hooks:
+        _hooks.append(_audit)
+        sys.addaudithook(_audit)
+
+
+_hooks: list[Callable[[str, tuple[Any, ...]], None]] = []

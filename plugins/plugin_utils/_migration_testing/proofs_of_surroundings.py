@@ -1,0 +1,115 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proofs of what a migration does with what it is given: Secrets, manifests, and the process around it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+
+from .attempt_record import AttemptRecord, check_migration
+from .case import Case
+from .proofs_of_others import decoded, texts_in
+
+Problems = Iterator[str]
+
+SHORTEST_SECRET = 6
+"""Characters of a value that is looked for: a shorter one may stand anywhere by chance."""
+
+
+def keeps_secrets(case: Case) -> Problems:
+    """No value of a Secret is in its evidence, its log, what it prints, or an object that is no Secret."""
+    with _output() as output:
+        cluster = case.start()
+        attempts = [case.attempt(cluster), check_migration(case.migration, case.start_after(), case.around)]
+    said = {
+        "evidence": [verdict.evidence for attempt in attempts for verdict in attempt.verdicts],
+        "log": [text for attempt in attempts for text in attempt.said],
+        "output": [output.getvalue()],
+    }
+    public = [text for obj in case.before if obj["kind"] != "Secret" for text in texts_in(obj)]
+    others = {ref: obj for ref, obj in case.undisturbed[1].items() if obj and ref.kind != "Secret"}
+    for ref, key, value in _secret_values([*case.before, *case.after]):
+        forms = (value, base64.b64encode(value.encode()).decode())
+        places = [f"its {place}" for place, texts in said.items() if _has(texts, forms)]
+        if not _has(public, forms):
+            places += [str(other) for other, obj in others.items() if _has(texts_in(obj), forms)]
+        for place in places:
+            yield f"the value of data.{key} of {ref} is in {place}: name the Secret and its key instead"
+
+
+def _secret_values(objects: list[Object]) -> Iterator[tuple[Ref, str, str]]:
+    found: dict[str, tuple[Ref, str, str]] = {}
+    for obj in objects:
+        if obj["kind"] == "Secret":
+            values = {key: decoded(str(text)) for key, text in (obj.get("data") or {}).items()}
+            for key, value in {**values, **(obj.get("stringData") or {})}.items():
+                if len(value.strip()) >= SHORTEST_SECRET:
+                    found.setdefault(value, (ref_of(obj), key, value.strip()))
+    yield from found.values()
+
+
+def _has(texts: Iterator[str] | list[str], forms: tuple[str, ...]) -> bool:
+    return any(form in text for text in texts for form in forms)
+
+
+@contextmanager
+def _output() -> Iterator[io.StringIO]:
+    """All that is printed, or logged by Python's logging, by whichever thread."""
+    output = io.StringIO()
+    handler, logger = logging.StreamHandler(output), logging.getLogger()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        with redirect_stdout(output), redirect_stderr(output):
+            yield output
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def leaves_release_alone(case: Case) -> Problems:
+    """The manifests of components and the user's variables are as before: the engine hands out copies."""
+    attempts = [case.undisturbed[0], check_migration(case.migration, case.start_after(), case.around)]
+    contexts = [context for attempt in attempts for context in attempt.contexts]
+    for name, component in case.around.components.items():
+        wanted = list(component.objects)
+        if any(
+            name not in one.components or list(one.components[name].objects) != wanted for one in contexts
+        ):
+            yield (
+                f"it changes ctx.components[{name!r}], which says what the release wants: copy an object "
+                f"(copy.deepcopy) before changing it"
+            )
+    if any(one.variables != case.around.variables for one in contexts):
+        yield "it changes ctx.variables, which says what the user wants: copy it before changing it"
+
+
+def check_stands_an_empty_cluster(case: Case) -> Problems:
+    """On a cluster that has nothing yet, not even the kinds, its check has a verdict, and blocks nothing."""
+    attempt = check_migration(case.migration, case.server.hold([]), case.around)
+    said = attempt.error or (attempt.reason if attempt.verdict == "blocked" else "")
+    if said:
+        yield (
+            f"on an empty cluster, {said}: it would block each first installation. Let check say not_needed "
+            f"where there is nothing to migrate; get answers None and list nothing for what is not there"
+        )
+
+
+def check_uses_the_cluster_alone(case: Case) -> Problems:
+    """Its check decides from the cluster, and uses no file, program, socket, clock or random value."""
+    for name, cluster in (("before", case.start()), ("after", case.start_after())):
+        attempt: AttemptRecord = check_migration(case.migration, cluster, case.around)
+        for use in attempt.process.in_check:
+            yield (
+                f"on `{name}`, check {use}: it decides from the cluster alone, as it is asked again in "
+                f"another process, on another machine and at another time. What it has to know beside that "
+                f"comes by ctx.variables"
+            )
