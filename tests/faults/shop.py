@@ -74,10 +74,10 @@ class Counted:
     '''Adds a line to the ledger, and leaves a mark.'''
 
     def line(self, ctx: Context) -> str:
-        return f"{ctx.variables['round']} {self.step}"
+        return f"{ctx.variables['round']} {self._step}"
 
     def mark(self, ctx: Context) -> str:
-        return f"round-{ctx.variables['round']}-{self.step}"
+        return f"round-{ctx.variables['round']}-{self._step}"
 
     def lines(self, ctx: Context) -> list[str]:
         return ctx.cluster.get("faults.kyma.local/v1", "Ledger", "ledger", "default")["spec"]["lines"]
@@ -104,7 +104,7 @@ CLASS = '''
 class {name}(Counted, Migration):
     """Adds a line to the ledger, and leaves a mark."""
 
-    step = "{step}"
+    _step = "{step}"
     component = {component}
     phase = Phase.{phase}
     keep = "it is for a test"

@@ -63,16 +63,16 @@ class _Marked(Migration):
     component = "first"
     phase = Phase.PRE
     keep = "it is for a test"
-    mark = ""
+    _mark = ""
 
     def check(self, ctx: Context) -> Verdict:
-        return not_needed("it has run") if read(ctx, self.mark) else needed("it has not run")
+        return not_needed("it has run") if read(ctx, self._mark) else needed("it has not run")
 
 
 class Creates(_Marked):
     """Makes objects, one with a name that the server completes with defaults."""
 
-    mark = "created"
+    _mark = "created"
 
     def run(self, ctx: Context) -> None:
         pod = {"metadata": {"labels": {"app": "made"}}, "spec": {"containers": [{"name": "m", "image": "i"}]}}
@@ -93,7 +93,7 @@ class Patches(_Marked):
     """Changes fields by both kinds of patches, and takes one away."""
 
     component = "second"
-    mark = "patched"
+    _mark = "patched"
 
     def run(self, ctx: Context) -> None:
         old = read(ctx, "old", "Deployment", "apps/v1")
@@ -115,7 +115,7 @@ class Patches(_Marked):
 class Applies(_Marked):
     """Applies over what a person has made, with and without force."""
 
-    mark = "applied"
+    _mark = "applied"
 
     def run(self, ctx: Context) -> None:
         ctx.cluster.apply(made("settings", level="debug", ours="1"), force=True)
@@ -126,7 +126,7 @@ class Deletes(_Marked):
     """Makes way: leaves the pods of one thing, and takes another away."""
 
     component = "second"
-    mark = "deleted"
+    _mark = "deleted"
 
     def run(self, ctx: Context) -> None:
         ctx.cluster.delete("apps/v1", "StatefulSet", "old", PLACE, propagation="Orphan")
@@ -140,7 +140,7 @@ class GoesStepByStep(_Marked):
     """Reads in each step what the step before has written."""
 
     after = ["first/creates", "first/applies"]
-    mark = "last-step"
+    _mark = "last-step"
 
     def run(self, ctx: Context) -> None:
         ctx.cluster.apply(made("step-1", found=read(ctx, "created")["data"]["a"]))
@@ -157,7 +157,7 @@ class GoesStepByStep(_Marked):
 class AsksAPod(_Marked):
     """Runs a command, which nobody can foretell, and leaves that out where it is only rehearsed."""
 
-    mark = "asked"
+    _mark = "asked"
 
     def run(self, ctx: Context) -> None:
         answer = "nothing"
@@ -173,7 +173,7 @@ class GoesFirst(_Marked):
     """Runs before everything, also before the namespaces of the release are there."""
 
     component = GLOBAL
-    mark = "first"
+    _mark = "first"
 
     def run(self, ctx: Context) -> None:
         if ctx.cluster.get("v1", "Namespace", "early") is None:
@@ -188,7 +188,7 @@ class GoesLast(_Marked):
 
     component = "first"
     phase = Phase.POST
-    mark = "last"
+    _mark = "last"
 
     def run(self, ctx: Context) -> None:
         ctx.cluster.patch("v1", "ConfigMap", "content", "small", {"metadata": {"labels": {"seen": "yes"}}})

@@ -191,12 +191,14 @@ signal.signal(signal.SIGTERM, _stop)
 run([sys.executable, "-c", {program!r}])
 """
     report_script = f"""
-import sys
+import signal, sys
 from pathlib import Path
 from tests.make.outcome import Outcome
 from tests.make.report import Report
 from tests.make.step_process import StepProcess, stop_all
 from tests.make.steps import Step
+# A shell starts what it runs in the background with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 StepProcess._command = lambda self: [sys.executable, "-c", {step_script!r}]
 Report([Step("long", "", Outcome)], start=lambda step: StepProcess(step, Path({str(tmp_path)!r}))).run()
 """

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ..cluster import Object
-from ..errors import ClusterError, may_have_acted
+from ..errors import ClusterError, Forbidden, Unauthorized, may_have_acted
 from .retry import INTERNAL, Loss, RetryPolicy
 
 T = TypeVar("T")
@@ -85,12 +85,14 @@ def _look_until_answered(
     while True:
         try:
             return look()
-        except ClusterError as error:
+        except (Unauthorized, Forbidden) as error:
             attempt += 1
             wait = policy.delay(INTERNAL, attempt=attempt, elapsed=waited, repeatable=True)
             if wait is None:
                 raise lost from error
-            waited += wait
+        except ClusterError as error:
+            raise lost from error
+        waited += wait
         sleep(wait)
 
 
