@@ -26,14 +26,16 @@ integration: ## tests against a Kubernetes
 some-faults: ## each fault that a run survives, by one test that chance chooses
 faults: ## all of them, which takes long; goes on where it was ended; SEED=<number> repeats a run
 molecule: ## molecule scenarios
+containers: ## tests that need real containers, on kind; uses the kind cluster that runs, if there is one
+kind: ## molecule's scenario kind and these tests, on one kind cluster
 sanity: ## ansible-test sanity: all on the newest ansible-core, compile and import on the oldest
 lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## mend what ruff can, and generate documentation anew
 
 demo test test-all cluster cluster-down bench setup build style types yaml changelog docs suites unit integration \
-some-faults faults molecule sanity lint galaxy fix:
+some-faults faults molecule containers kind sanity lint galaxy fix:
 	$(do) $@
 
 .PHONY: help demo test test-all cluster cluster-down bench setup build style types yaml changelog docs suites unit \
-	integration some-faults faults molecule sanity lint galaxy fix
+	integration some-faults faults molecule containers kind sanity lint galaxy fix

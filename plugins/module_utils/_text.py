@@ -14,6 +14,7 @@ cluster, in the reading of health and records, and where the output of a program
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit, urlunsplit
 
 LONGEST_LINE = 2000
 """Characters of a text of others."""
@@ -43,3 +44,11 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
         return line
     end = f"... ({len(whole)} characters)"
     return line[: longest - len(end)] + end
+
+
+def without_login(url: str) -> str:
+    """A URL as it may be shown: without user, password and query, any of which may be a secret."""
+    parts = urlsplit(url)
+    if not parts.scheme or not parts.netloc:
+        return url
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -54,7 +54,7 @@ options:
     description:
       - The components to deploy, prune or delete.
       - With O(state=absent), V(*) stands for everything that was ever deployed, together with our own
-        records.
+        records. Managed modules go first, each by its policy. While one is blocked, no component goes.
     type: list
     elements: str
     required: true
@@ -63,7 +63,8 @@ options:
     description:
       - V(present) deploys the components.
       - V(pruned) deletes what their inventories name and the release no longer contains anywhere. A component
-        that the release lacks goes as a whole. As part of a run nothing goes unless all before has succeeded.
+        that the release lacks goes as a whole, unless custom resources live that it manages. As part of a run
+        nothing goes unless all before has succeeded.
       - V(absent) deletes the components with all their objects, each after those that need it, prerequisites
         last and in reverse, and waits until they are gone. It needs no release, and runs no migrations. It is
         a run of its own, which can be cancelled as a deployment can.
@@ -72,9 +73,12 @@ options:
     default: present
   force:
     description:
-      - With O(state=absent), whether definitions go even though custom resources of theirs live, which go
-        first then, and namespaces even though something of others lives in them.
-      - Otherwise they stay, and the result's warnings list what lives.
+      - With O(state=absent), whether components go even though custom resources live that they manage. These
+        go first, while the operator still runs. Namespaces go even though something of others lives in them.
+      - Otherwise a component that manages such custom resources stays as a whole, with all that it needs, and
+        the task fails at its end. A component manages the kinds that it defines, and those whose C(status) or
+        C(finalizers) one of its roles may write.
+      - Otherwise such namespaces stay, too, and the result's warnings list what lives.
     type: bool
     default: false
   undo_migrations:
@@ -132,6 +136,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+modules:
+  description: What came of the modules that were deleted first, see M(kyma.lifecycle.module).
+  returned: with O(state=absent) and O(names=*), if there were modules
+  type: list
+  elements: dict
+  sample: []
 components:
   description: What came of each component.
   returned: success
@@ -142,6 +152,10 @@ components:
       description: The component's name.
       type: str
       sample: logging
+    kind:
+      description: V(component), for records of runs that hold modules too.
+      type: str
+      sample: component
     component_version:
       description: The component's own version as the component list says it, or empty.
       type: str

@@ -40,6 +40,7 @@ options:
   prune:
     description:
       - Delete components that the cluster has and the release lacks. Otherwise they are reported and stay.
+      - One that manages custom resources which live stays with a warning, and fails the run at its end.
     type: bool
     default: false
   component_roles:

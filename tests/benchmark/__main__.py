@@ -20,8 +20,9 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.paths import ROOT
 
 from .bounds import bounds
+from .errands import measure_errands
 from .measurements import Measurements
-from .names import CASES, OURS, SIZES
+from .names import CASES, ERRANDS, OURS, SIZES
 from .page import limits, page, workloads
 from .running import BenchmarkError, Place
 from .tables import report
@@ -30,12 +31,13 @@ from .versions import versions
 from .workload import COMPONENT, Workload
 
 RELEASE = "2.9"
+OURS_TOOL = "ours"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line asks for; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
-    parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="default: all of them")
+    parser.add_argument("cases", nargs="*", choices=[*CASES, ERRANDS, []], help="default: all of them")
     parser.add_argument("--objects", type=int, choices=SIZES, action="append", help="default: both")
     parser.add_argument("--tool", choices=TOOLS, action="append", help="default: all; bounds need both sides")
     parser.add_argument("--rounds", type=int, help="at most so many of everything, at least 1")
@@ -45,17 +47,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)  # so that no cluster is left behind
     measurements = Measurements()
     counts: dict[int, int] = {}
-    for objects in options.objects or SIZES:
+    for objects in (options.objects or SIZES) if _deployments(options) else ():
         with timed(f"{objects} objects"):
             for count in _measure(objects, options, measurements):
                 counts[objects] = count
                 # After each tool, so that what was measured outlives whoever is cut off.
                 if options.write:
                     _write(options.write, measurements, counts, options.limit)
+    if ERRANDS in (options.cases or [ERRANDS]) and OURS_TOOL in (options.tool or [OURS_TOOL]):
+        _measure_errands(options, measurements)
+        if options.write:
+            _write(options.write, measurements, counts, options.limit)
     found = bounds(measurements)
     load, cores = os.getloadavg()[1], os.cpu_count() or 1
     say(f"\n{report(measurements, found)}\nThe load was {load:.1f} on {cores} cores.")
-    return 0 if not measurements.failures and all(bound.kept for bound in found) else 1
+    kept = all(one.kept for one in found) and all(one.kept for one in measurements.figures)
+    return 0 if kept and not measurements.failures else 1
+
+
+def _deployments(options: argparse.Namespace) -> list[str]:
+    """The cases of deployments that are to be measured."""
+    return [case for case in options.cases or CASES if case in CASES]
+
+
+def _measure_errands(options: argparse.Namespace, measurements: Measurements) -> None:
+    with timed("errands"), tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
+        try:
+            measure_errands(Place(Path(folder)), measurements, options.rounds)
+        except (BenchmarkError, ClusterError) as error:
+            measurements.failures.append("errands to their end")
+            print(f"errands: {error}", file=sys.stderr)
 
 
 def _measure(objects: int, options: argparse.Namespace, measurements: Measurements) -> Iterator[int]:
@@ -66,7 +87,7 @@ def _measure(objects: int, options: argparse.Namespace, measurements: Measuremen
         for tool in options.tool or TOOLS:
             trial = Trial(tool, place, workload, objects, measurements, options.limit)
             try:
-                trial.run(options.cases or CASES, rounds_of(tool, objects, options.rounds))
+                trial.run(_deployments(options), rounds_of(tool, objects, options.rounds))
             except (BenchmarkError, ClusterError) as error:
                 measurements.failures.append(f"{tool} with {objects} objects to its end")
                 print(f"{tool} with {objects} objects: {error}", file=sys.stderr)

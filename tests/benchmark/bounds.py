@@ -16,6 +16,7 @@ from .names import (
     KUBECTL_APPLY,
     LARGE,
     MIGRATING,
+    MODULES,
     OURS,
     PING,
     ROLLOUT,
@@ -60,6 +61,8 @@ _RATIOS = {
 }
 _WITH_MIGRATIONS = {SIZES[0]: 1.3, LARGE: 1.8}
 """With 100 migrations, against a playbook with one ping, by the number of objects."""
+_WITH_MODULES = {SIZES[0]: 1.2, LARGE: 1.8}
+"""Of 20 unchanged modules, against a playbook with one ping, beside a release of so many objects."""
 _BEYOND_ROLLOUT = 2.0
 _PEAK = 300.0
 
@@ -89,6 +92,9 @@ def _of(setting: Setting, found: Mapping[str, Sample], beyond: Mapping[str, floa
         ratio = found[MIGRATING].seconds / found[PING].seconds
         limit = _WITH_MIGRATIONS[setting.objects]
         yield Bound(setting, f"time with 100 migrations, against {PING}", ratio, limit)
+    if MODULES in found and PING in found:
+        ratio = found[MODULES].seconds / found[PING].seconds
+        yield Bound(setting, f"time of 20 modules, against {PING}", ratio, _WITH_MODULES[setting.objects])
     if setting.case == CHANGED and ROLLOUT in found:
         seconds = ours.seconds - found[ROLLOUT].seconds
         yield Bound(setting, "time beyond the rollout", seconds, _BEYOND_ROLLOUT, "s")

@@ -58,17 +58,41 @@ class Setting:
     objects: int
 
 
+@dataclass(frozen=True)
+class Figure:
+    """One number that stands for itself.
+
+    Attributes:
+        what: was measured.
+        value: that it came to.
+        unit: of it; empty for a ratio or a count.
+        limit: that it may come to at most; None where it is not bounded.
+    """
+
+    what: str
+    value: float
+    unit: str = ""
+    limit: float | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is within its limit."""
+        return self.limit is None or self.value <= self.limit
+
+
 @dataclass
 class Measurements:
     """All samples, by what was done and by who did it.
 
     Attributes:
         limits: who had so many seconds for something and did not end it, where there is no sample of that.
+        figures: numbers that stand for themselves.
         failures: what could not be measured, in words.
     """
 
     samples: dict[Setting, dict[str, list[Sample]]] = field(default_factory=dict)
     limits: dict[Setting, dict[str, float]] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     def add(self, setting: Setting, who: str, sample: Sample) -> None:

@@ -15,6 +15,9 @@ CASES = {
 }
 """In the order in which they come on a cluster, with their headings."""
 
+ERRANDS = "errands"
+"""A case of its own, on a cluster without a release."""
+
 SIZES = (360, 3600)
 """Roughly how many objects there are: one copy, and ten, of what a release of Kyma has."""
 SMALL, LARGE = SIZES
@@ -23,6 +26,7 @@ LIMITS = {SMALL: 300.0, LARGE: 900.0}
 
 OURS = "kyma.lifecycle"
 MIGRATING = "kyma.lifecycle, 100 more migrations"
+MODULES = "kyma.lifecycle, 20 modules"
 PING = "a playbook with one ping"
 KUBECTL_APPLY = "kubectl apply --server-side"
 KUBECTL_DIFF = "kubectl diff --server-side"

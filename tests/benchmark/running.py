@@ -99,7 +99,7 @@ class Place:
         words = [str(word) for word in command]
         with subprocess.Popen(
             [sys.executable, "-I", "-S", str(USAGE), str(report), *words],
-            env=self._variables(cluster.kubeconfig),
+            env=self.variables(cluster.kubeconfig),
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -147,7 +147,8 @@ class Place:
         if done.returncode:
             raise BenchmarkError(f"`tests.cluster {verb}` failed:\n{done.stdout}")
 
-    def _variables(self, kubeconfig: Path) -> Mapping[str, str]:
+    def variables(self, kubeconfig: Path) -> Mapping[str, str]:
+        """The environment of all commands, for a cluster."""
         # PYTHONDONTWRITEBYTECODE, for one, would make Python compile all imports each time.
         foreign = ("ANSIBLE_", "HELM_", "K8S_", "PYTHON")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from .bounds import MB, Bound
-from .measurements import Measurements, Sample, Setting
+from .measurements import Figure, Measurements, Sample, Setting
 from .names import CASES, OURS, PING, ROLLOUT
 
 HEAD = ("", "time", "times ours", "requests", "CPU", "times ours", "memory")
@@ -18,7 +18,10 @@ PLAIN = (PING, ROLLOUT)
 
 def report(measurements: Measurements, bounds: Sequence[Bound]) -> str:
     """All tables with their headings, case by case, and the bounds."""
-    return "\n".join([*_cases(measurements), "## Bounds", "", *_table(_bound_rows(bounds)), ""])
+    errands = (
+        ["## Errands", "", *_table(_figure_rows(measurements.figures)), ""] if measurements.figures else []
+    )
+    return "\n".join([*_cases(measurements), *errands, "## Bounds", "", *_table(_bound_rows(bounds)), ""])
 
 
 def _cases(measurements: Measurements) -> Iterator[str]:
@@ -46,6 +49,21 @@ def _rows(found: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[
     for who, seconds in beyond.items():
         ratio = _ratio(seconds, ours.seconds if ours else 0)
         yield (who, f"> {seconds:.0f} s", f"> {ratio}" if ours else ratio, "-", "-", "-", "-")
+
+
+def _figure_rows(figures: Sequence[Figure]) -> Iterator[Sequence[str]]:
+    yield ("what", "measured", "at most", "")
+    for one in figures:
+        bound = "" if one.limit is None else f"{one.limit:g} {one.unit}".strip()
+        kept = "" if one.limit is None else "kept" if one.kept else "**broken**"
+        yield (one.what, f"{_precise(one.value)} {one.unit}".strip(), bound, kept)
+
+
+def _precise(value: float) -> str:
+    """A number with as many digits as say something."""
+    if value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.4f}" if value < 0.1 else f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def _bound_rows(bounds: Sequence[Bound]) -> Iterator[Sequence[str]]:

@@ -48,8 +48,7 @@ def up() -> None:
     if reason:
         raise ClusterError(reason)
     build.build()
-    state = State.read(STATE_FILE)
-    if state.all_alive() and _ready():
+    if is_up():
         say(f"the kind cluster runs already: KUBECONFIG={paths.KIND_KUBECONFIG}")
         return
     down()
@@ -84,12 +83,16 @@ def down() -> None:
 
 def status() -> str:
     """Say in a line what runs."""
-    state = State.read(STATE_FILE)
     if not paths.KIND_KUBECONFIG.exists():
         return "kind: not started"
-    if state.all_alive() and _ready():
+    if is_up():
         return f"kind: ready, KUBECONFIG={paths.KIND_KUBECONFIG}"
     return f"kind: doesn't answer; `up --provider kind` starts a new one, the logs are in {paths.LOGS}"
+
+
+def is_up() -> bool:
+    """Say whether the cluster runs and answers."""
+    return paths.KIND_KUBECONFIG.exists() and State.read(STATE_FILE).all_alive() and _ready()
 
 
 def why_not() -> str:

@@ -9,7 +9,7 @@ import os
 
 from .errors import ClusterError
 
-MARKERS = ("cluster", "control_plane")
+MARKERS = ("cluster", "control_plane", "containers")
 MARKED = "KYMA_TEST_MARKED"
 """The variable that names the running test's markers; see tests/support/suite_markers.py."""
 RUNNING_TEST = "PYTEST_CURRENT_TEST"

@@ -47,8 +47,10 @@ def types() -> Outcome:
     words: list[str] = []
     for package in [
         *(f"{prefix}.{name}" for name in plugins),
+        ".".join(("ansible_collections", *content.OURS, "extensions.eda.plugins.event_source")),
         "tests.benchmark",
         "tests.cluster",
+        "tests.containers",
         "tests.faults",
         "tests.make",
         "tests.support",

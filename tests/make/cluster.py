@@ -42,7 +42,18 @@ def prepare_kind() -> None:
     Molecule shows nothing of that before it is over.
     """
     if not (BUILD / "kind" / "node-image.stamp").exists():
-        must([*COMMAND, "up", "--provider", "kind"], env=MAIN.variables, minutes=40)
+        kind_up()
+
+
+def is_kind_up() -> bool:
+    """Return whether a kind cluster runs."""
+    _code, printed = read([*COMMAND, "status"], env=MAIN.variables)
+    return "kind: ready" in printed
+
+
+def kind_up() -> None:
+    """Start kind, or reuse the cluster that runs."""
+    must([*COMMAND, "up", "--provider", "kind"], env=MAIN.variables, minutes=40)
 
 
 def kind_down() -> None:

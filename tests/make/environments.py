@@ -99,6 +99,7 @@ class Environment:
 
 MAIN = Environment("venv")
 LINT = Environment("lint")
+RULEBOOK = Environment("rulebook")
 
 
 def base_python() -> Path:
@@ -125,7 +126,7 @@ def python_of(environment: Environment) -> str:
     found = interpreters.look_at(environment.python)
     if found is None:
         raise CommandError(f"The Python of .build/{environment.name} doesn't start: make setup")
-    (major, minor), _program = found
+    major, minor = found.version
     return f"{major}.{minor}"
 
 

@@ -10,29 +10,39 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 Version = tuple[int, int]
 
 KNOWN = tuple((3, minor) for minor in range(8, 16))
-CHECK = "import sys, venv, ensurepip; print(*sys.version_info[:2], sys.executable)"
+CHECK = "import sys, venv, ensurepip; print(*sys.version_info[:3], sys.executable)"
+
+
+class Interpreter(NamedTuple):
+    """A Python that starts: its version, its patch release and its program."""
+
+    version: Version
+    patch: int
+    program: Path
 
 
 @functools.cache
 def found() -> Mapping[Version, Path]:
-    """Return the first Python of each version that starts and can make virtual environments.
+    """Return the newest Python of each version that starts and can make virtual environments.
 
-    It is the program itself, where what was found is a version manager's wrapper.
+    It is the program itself, where what was found is a version manager's wrapper. An older patch release may
+    lack what the collection needs of its version, such as safe archives (3.11.4).
     """
-    result: dict[Version, Path] = {}
+    newest: dict[Version, Interpreter] = {}
     for candidate in _candidates():
         seen = look_at(candidate)
-        if seen:
-            result.setdefault(*seen)
-    return result
+        if seen and seen.patch > newest.get(seen.version, seen._replace(patch=-1)).patch:
+            newest[seen.version] = seen
+    return {version: one.program for version, one in newest.items()}
 
 
 @functools.cache
-def look_at(python: Path) -> tuple[Version, Path] | None:
+def look_at(python: Path) -> Interpreter | None:
     """Return a Python's version and program; nothing where it can't start or make virtual environments."""
     try:
         done = subprocess.run([python, "-c", CHECK], capture_output=True, text=True, check=False, timeout=30)
@@ -40,8 +50,8 @@ def look_at(python: Path) -> tuple[Version, Path] | None:
         return None
     if done.returncode:
         return None
-    major, minor, program = done.stdout.strip().split(" ", 2)
-    return (int(major), int(minor)), Path(program)
+    major, minor, patch, program = done.stdout.strip().split(" ", 3)
+    return Interpreter((int(major), int(minor)), int(patch), Path(program))
 
 
 def search_path() -> str:

@@ -12,6 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster import daemon
@@ -24,8 +25,30 @@ from .environments import Environment
 from .outcome import IN_CI, Outcome, failed
 
 REPORTS = BUILD / "reports"
-PROCESSES = 2
-"""That share the tests of a suite; CI's machine has two cores."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How processes share the tests of a suite.
+
+    Attributes:
+        processes: how many there are.
+        distribution: what a process takes at a time, as pytest-xdist's `--dist` names it.
+    """
+
+    processes: int
+    distribution: str
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The arguments for pytest."""
+        return ["-n", str(self.processes), "--dist", self.distribution]
+
+
+BY_FILE = Sharing(2, "loadfile")
+"""CI's machine has two cores, and the tests of a file often share a cluster."""
+BY_TEST = Sharing(4, "load")
+"""For tests that mostly wait, and of which each process can have a cluster of its own."""
 MARK = "KYMA_TEST_RUN"
 """The variable by which the processes of a run are known, also those that have a session of their own."""
 STATES = ("*/processes/state.json", "*/*/processes/state.json")
@@ -38,7 +61,7 @@ def run_pytest(
     arguments: Sequence[str],
     *,
     variables: Mapping[str, str] | None = None,
-    side_by_side: bool = False,
+    sharing: Sharing | None = None,
     minutes: float = 30,
 ) -> Outcome:
     """Run pytest in an environment.
@@ -48,7 +71,7 @@ def run_pytest(
         suite: names its report and its folder for temporary files.
         arguments: what selects the tests.
         variables: for its environment.
-        side_by_side: whether two processes share the tests, file by file.
+        sharing: how processes share the tests; None for one process.
         minutes: after which it is ended.
     """
     name = f"{environment.name}-{suite}"
@@ -56,8 +79,8 @@ def run_pytest(
     report.unlink(missing_ok=True)
     folder = temporary_folder(name)
     words = ["-q", "-rs", f"--junit-xml={report}", f"--basetemp={folder}"]
-    if side_by_side:
-        words += ["-n", str(PROCESSES), "--dist", "loadfile"]
+    if sharing:
+        words += sharing.words
     with timed(f"pytest in .build/{environment.name}"):
         try:
             code = run(

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from tests.support.java import why_no_java
+
 from . import content
-from .environments import LINT, MAIN, core_of
+from .environments import LINT, MAIN, RULEBOOK, core_of
 from .outcome import Outcome, passed
 
 
@@ -30,3 +32,9 @@ def for_linters() -> Outcome:
     LINT.provide("lint.txt")
     content.refresh_copy()
     return passed()
+
+
+def for_rulebooks() -> None:
+    """Provide ansible-rulebook, where there is a Java for it. Elsewhere its tests skip, which CI may not."""
+    if not why_no_java():
+        RULEBOOK.provide("rulebook.txt")

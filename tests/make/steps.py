@@ -75,10 +75,24 @@ _ALL = (
         ("build",),
         uses=SEVERAL_CLUSTERS,
     ),
-    Step("faults", "all of them", suites.faults, ("build",)),
+    Step("faults", "all of them", suites.faults, ("build",), uses=SEVERAL_CLUSTERS),
     Step("molecule-default", "molecule on the cluster", suites.molecule_default, ("build",), uses=CLUSTER),
     Step("molecule-kind", "molecule with kind", suites.molecule_kind, ("build",), uses=SEVERAL_CLUSTERS),
     Step("molecule", "both molecule scenarios", suites.molecule_all),
+    Step(
+        "containers",
+        "pytest with real containers, on kind",
+        suites.containers,
+        ("build",),
+        uses=SEVERAL_CLUSTERS,
+    ),
+    Step(
+        "kind",
+        "molecule and pytest with real containers, on one kind cluster",
+        suites.on_kind,
+        ("build",),
+        uses=SEVERAL_CLUSTERS,
+    ),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),
     Step("bench", "measure", shows.bench, ("build",), lanes=2),
@@ -95,12 +109,12 @@ FULL = "test-all"
 GROUPS: Mapping[str, Sequence[str]] = {
     # A step that takes long comes first, so that the lanes end together.
     "test": (
-        *("setup", "build", "some-faults", "sanity", "molecule-kind", "molecule-default"),
+        *("setup", "build", "some-faults", "sanity", "kind", "molecule-default"),
         *STATIC,
         *("integration", "unit"),
     ),
     FULL: (
-        *("setup", "build", "faults", "sanity-all", "molecule-kind", "molecule-default"),
+        *("setup", "build", "faults", "sanity-all", "kind", "molecule-default"),
         *STATIC,
         *("integration", "unit-all", "bench"),
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.cluster import choice
@@ -19,7 +19,7 @@ from . import ansible_tests, cluster, cores, fault_record, setup
 from .command import run
 from .environments import MAIN, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
-from .pytest_run import run_pytest
+from .pytest_run import BY_FILE, BY_TEST, run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
 PATIENCE = 4 if IS_FULL else 1
@@ -46,11 +46,14 @@ class Suite:
         return [*self.folders, *(["-m", self.markers] if self.markers else [])]
 
 
-UNIT = Suite("unit", ("tests/unit", "tests/integration"), "not cluster and not control_plane")
-INTEGRATION = Suite("integration", ("tests/unit", "tests/integration"), "cluster or control_plane")
+NOT_UNIT = "cluster or control_plane or rulebook"
+"""The markers of tests that need a Kubernetes or ansible-rulebook."""
+UNIT = Suite("unit", ("tests/unit", "tests/integration"), f"not ({NOT_UNIT} or containers)")
+INTEGRATION = Suite("integration", ("tests/unit", "tests/integration"), f"({NOT_UNIT}) and not containers")
 FAULTS = Suite("faults", ("tests/faults",))
+CONTAINERS = Suite("containers", ("tests/containers",), "containers")
 
-SUITES = (UNIT, INTEGRATION, FAULTS)
+SUITES = (UNIT, INTEGRATION, FAULTS, CONTAINERS)
 
 
 def unit() -> Outcome:
@@ -60,7 +63,7 @@ def unit() -> Outcome:
 
 
 def _unit_on_newest() -> Outcome:
-    return run_pytest(MAIN, UNIT.name, UNIT.arguments, side_by_side=True)
+    return run_pytest(MAIN, UNIT.name, UNIT.arguments, sharing=BY_FILE)
 
 
 def _unit_on_oldest() -> Outcome:
@@ -68,7 +71,7 @@ def _unit_on_oldest() -> Outcome:
     if environment is None:
         return not_at_hand("there is no Python of the oldest version that the collection supports")
     say("on the lowest versions that the collection promises:")
-    return run_pytest(environment, UNIT.name, UNIT.arguments, side_by_side=True)
+    return run_pytest(environment, UNIT.name, UNIT.arguments, sharing=BY_FILE)
 
 
 def unit_everywhere() -> Outcome:
@@ -83,7 +86,7 @@ def unit_everywhere() -> Outcome:
             outcomes.append(not_at_hand(f"no Python here runs {what}"))
             continue
         say(f"{what}:")
-        outcomes.append(run_pytest(environment, UNIT.name, UNIT.arguments, side_by_side=True))
+        outcomes.append(run_pytest(environment, UNIT.name, UNIT.arguments, sharing=BY_FILE))
     return together([*outcomes, _unit_on_candidate(), _unit_without_core()])
 
 
@@ -92,27 +95,28 @@ def _unit_on_candidate() -> Outcome:
     if candidate is None:
         return not_at_hand("there is no release candidate of ansible-core")
     say(f"ansible-core {core_of(candidate)}:")
-    return run_pytest(candidate, UNIT.name, UNIT.arguments, side_by_side=True)
+    return run_pytest(candidate, UNIT.name, UNIT.arguments, sharing=BY_FILE)
 
 
 def _unit_without_core() -> Outcome:
     say("what doesn't depend on ansible-core, without it:")
     _dependents, files = ansible_tests.select(UNIT.folders)
     arguments = [*files, "-m", UNIT.markers]
-    return run_pytest(cores.without(), UNIT.name, arguments, side_by_side=True)
+    return run_pytest(cores.without(), UNIT.name, arguments, sharing=BY_FILE)
 
 
 def integration() -> Outcome:
-    """Run the tests that need a Kubernetes.
+    """Run the tests that need a Kubernetes or ansible-rulebook.
 
     Several processes share them file by file, and each starts clusters of its own. They would have to share
     the user's own cluster, so there is only one process then.
     """
     setup.for_tests()
+    setup.for_rulebooks()
     cluster.build()
     if not choice.is_users():
         return run_pytest(
-            MAIN, INTEGRATION.name, INTEGRATION.arguments, side_by_side=True, minutes=45 * PATIENCE
+            MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=BY_FILE, minutes=45 * PATIENCE
         )
     cluster.up()
     variables = {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
@@ -135,7 +139,13 @@ def faults() -> Outcome:
     outcome = _faults("whole", record.seed, minutes=180, more={fault_record.VARIABLE: str(record.path)})
     if not outcome.failed:
         record.remove()
-    return outcome
+    return together((outcome, _kills_in_containers()))
+
+
+def _kills_in_containers() -> Outcome:
+    """Kill those who reconcile errands, at more calls than the suite `containers` does."""
+    arguments = [*CONTAINERS.arguments, "-k", "killed"]
+    return _on_some_kind(lambda: _containers(arguments, {"KYMA_FAULTS": "whole"}))
 
 
 def some_faults() -> Outcome:
@@ -155,23 +165,28 @@ def random_seed() -> str:
 
 def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outcome:
     variables = {"SEED": seed, "KYMA_FAULTS": scope, **more}
-    # A fault is mostly waited out, so two of them fit into one lane; all of them are recorded one by one.
-    few = scope == "few"
+    # A fault is mostly waited out. Beside other suites there is room for two lanes of them.
+    sharing = BY_FILE if scope == "few" else BY_TEST
     outcome = run_pytest(
-        MAIN, FAULTS.name, FAULTS.arguments, variables=variables, side_by_side=few, minutes=minutes
+        MAIN, FAULTS.name, FAULTS.arguments, variables=variables, sharing=sharing, minutes=minutes
     )
     if not outcome.failed:
         return outcome
     return replace(outcome, note=f"the same again: make faults SEED={seed}")
 
 
-def molecule(scenario: str) -> Outcome:
-    """Run one molecule scenario from creating to destroying."""
+def molecule(scenario: str, *options: str) -> Outcome:
+    """Run one molecule scenario from creating to destroying.
+
+    Args:
+        scenario: its name.
+        options: more options for `molecule test`.
+    """
     if not (SCENARIOS / scenario / "molecule.yml").exists():
         return failed(f"there is no extensions/molecule/{scenario}")
     setup.for_tests()
     code = run(
-        [MAIN.bin / "molecule", "test", "--scenario-name", scenario],
+        [MAIN.bin / "molecule", "test", "--scenario-name", scenario, *options],
         env={**MAIN.variables, "ANSIBLE_HOME": str(BUILD / "ansible"), "MOLECULE_COMMAND_BORDERS": "no"},
         minutes=30,
     )
@@ -192,10 +207,62 @@ def molecule_kind() -> Outcome:
     if reason:
         return skipped(reason)
     try:
-        cluster.prepare_kind()
-        return molecule("kind")
+        return _molecule_kind()
     finally:
         cluster.kind_down()
+
+
+def containers() -> Outcome:
+    """Run the tests that need real containers on kind, where this machine can do that.
+
+    A kind cluster that runs already is used, and left running.
+    """
+    setup.for_tests()
+    return _on_some_kind(_containers)
+
+
+def _on_some_kind(work: Callable[[], Outcome]) -> Outcome:
+    """Do something on kind, where this machine can do that; the cluster that runs, or one for this."""
+    reason = cluster.why_no_kind()
+    if reason:
+        return skipped(reason)
+    was_up = cluster.is_kind_up()
+    try:
+        return work()
+    finally:
+        if not was_up:
+            cluster.kind_down()
+
+
+def on_kind() -> Outcome:
+    """Run the scenario `kind` and then the tests that need real containers, on one kind cluster.
+
+    Starting kind takes a while, so the scenario leaves the cluster that it has started. With that option,
+    molecule also skips its destruction before the scenario, which must begin on an empty cluster.
+    """
+    setup.for_tests()
+    reason = cluster.why_no_kind()
+    if reason:
+        return skipped(reason)
+    cluster.kind_down()
+    try:
+        return together((_molecule_kind("--destroy", "never"), _containers()))
+    finally:
+        cluster.kind_down()
+
+
+def _molecule_kind(*options: str) -> Outcome:
+    cluster.prepare_kind()
+    return molecule("kind", *options)
+
+
+def _containers(
+    arguments: Sequence[str] = CONTAINERS.arguments, variables: Mapping[str, str] | None = None
+) -> Outcome:
+    cluster.kind_up()
+    return run_pytest(
+        MAIN, CONTAINERS.name, arguments, variables=dict(variables or {}), minutes=30 * PATIENCE
+    )
 
 
 def molecule_all() -> Outcome:

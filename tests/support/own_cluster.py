@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
 from tests.support.audit import AuditLog
+from tests.support.control_plane import control_plane
 
 
 @dataclass(frozen=True)
@@ -26,3 +30,11 @@ class OwnCluster:
     kubeconfig: Path
     audit: AuditLog
     api: LiveCluster
+
+
+@contextmanager
+def new_cluster(state: Path) -> Iterator[OwnCluster]:
+    """A new, empty cluster whose data is in a folder, ended with the context."""
+    with control_plane(state) as kubeconfig:
+        api = connect({"kubeconfig": str(kubeconfig)})
+        yield OwnCluster(kubeconfig, AuditLog(state / "audit.log"), api)

@@ -28,6 +28,8 @@ from tests.support.terminal import read_lines
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
 DELETING_PLAYBOOK = "kyma.lifecycle.delete_kyma"
 MIGRATIONS_PLAYBOOK = "kyma.lifecycle.migrations"
+MODULES_PLAYBOOK = "kyma.lifecycle.modules"
+RESETTING_PLAYBOOK = "kyma.lifecycle.reset_modules"
 UNDOING_PLAYBOOK = "kyma.lifecycle.undo_migrations"
 RECORDER = Path(__file__).parent / "callback"
 LONGEST = 600.0
@@ -183,6 +185,14 @@ class Playbook:
     def undo(self, *arguments: str, **variables: Any) -> Outcome:
         """Undo migrations."""
         return self._call(UNDOING_PLAYBOOK, arguments, variables)
+
+    def modules(self, *arguments: str, **variables: Any) -> Outcome:
+        """Manage modules; the arguments are those of :meth:`deploy`."""
+        return self._call(MODULES_PLAYBOOK, arguments, variables)
+
+    def reset_modules(self, *arguments: str, **variables: Any) -> Outcome:
+        """Return to the default modules, without a question."""
+        return self._call(RESETTING_PLAYBOOK, arguments, {"modules_reset_confirmed": True, **variables})
 
     def _call(
         self,

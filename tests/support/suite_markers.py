@@ -4,8 +4,9 @@
 """Markers that assign a test to a suite, and hooks that refuse a test without the marker that it needs.
 
 A test that uses the shared API server has the marker `cluster`. A test that starts a control plane has the
-marker `control_plane`. Most tests use a fixture for that, so the check runs when tests are collected. For the
-others it runs when a test starts a control plane: `tests.cluster` refuses unless the test has a marker.
+marker `control_plane`. A test that needs real containers has the marker `containers`. Most tests use a
+fixture for that, so the check runs when tests are collected. For the others it runs when a test starts a
+control plane: `tests.cluster` refuses unless the test has a marker.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ MARKER_OF_FIXTURE = {
     "kubeconfig": "cluster",
     "own_cluster": "control_plane",
     "shared_world": "control_plane",
+    "rulebook_runner": "rulebook",
+    "kind_kubeconfig": "containers",
 }
 
 

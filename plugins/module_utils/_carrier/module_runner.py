@@ -15,11 +15,14 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from .forked_worker import ProcessLost, run_in_forked_worker
-from .options import CARRIER_ARGUMENT, full_argument_spec
+from .options import CARRIER_ARGUMENT, full_argument_spec, scalar_texts
 from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
 from .shipped_materials import ShippedMaterials
 from .task import ControllerNotes, Result, TaskDefinition
 from .task_call import call_task_function, failed_result
+
+HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+"""What Ansible shows in place of the value of an option with ``no_log``."""
 
 
 def run_module(definition: TaskDefinition) -> None:
@@ -32,9 +35,13 @@ def run_module(definition: TaskDefinition) -> None:
         supports_check_mode=True,
     )
     sent = module.params.pop(CARRIER_ARGUMENT, {})
+    params = dict(module.params)
+    module.no_log_values -= scalar_texts(params, definition.secret_options)
+    # The module shows these with its invocation, also under their aliases.
+    module.params.update((name, HIDDEN) for name in definition.secret_names if name in params)
     # What a migration prints must not end up in the result, which is read from the standard output.
     with redirect_stdout(sys.stderr):
-        result = _run(definition, partial(_call, module, definition, sent))
+        result = _run(definition, partial(_call, module, params, definition, sent))
     for warning in result.pop("warnings", ()):
         module.warn(warning)
     if result.get("failed"):
@@ -51,11 +58,13 @@ def _run(definition: TaskDefinition, call: Callable[[], Result]) -> Result:
         return failed_result(str(error))
 
 
-def _call(module: AnsibleModule, definition: TaskDefinition, sent: Mapping[str, Any]) -> Result:
+def _call(
+    module: AnsibleModule, params: Mapping[str, Any], definition: TaskDefinition, sent: Mapping[str, Any]
+) -> Result:
     progress_file = sent.get("progress_file")
     return call_task_function(
         definition,
-        module.params,
+        params,
         materials=ShippedMaterials(sent.get("workdir"), missing_roles=sent.get("missing_roles", ())),
         progress=ProgressFile(progress_file) if progress_file else no_progress,
         cancelled=_cancelled(progress_file),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from .._cluster.http.connection import CONNECTION_SPEC
@@ -66,3 +66,18 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
 def full_argument_spec(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """A module's whole argument spec: its own options, and the connection's."""
     return {**CONNECTION_SPEC, **own}
+
+
+def scalar_texts(params: Mapping[str, Any], options: Collection[str]) -> set[str]:
+    """All values of some options, at any depth, as the texts that Ansible hides in results."""
+    return {text for option in options for text in _scalar_texts(params.get(option))}
+
+
+def _scalar_texts(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _scalar_texts(one)
+    elif value is not None:
+        yield str(value)

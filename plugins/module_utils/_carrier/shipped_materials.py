@@ -16,11 +16,13 @@ from .._migrations.loader import load_archive
 from .._migrations.migration_set import MigrationSet
 from .._release.bundle import read_bundle_file
 from .._release.model import Release
+from .module_materials import NO_MODULE_MATERIALS, ModuleMaterials, ShippedModules
 from .task import AvailableRelease, Materials
 
 RELEASE_BUNDLE = "release.bundle"
 CATALOG = "catalog.json"
 MIGRATIONS_ARCHIVE = "migrations.zip"
+MODULES_FILE = "modules.json"
 
 
 class MissingMaterial(LifecycleError):
@@ -83,6 +85,12 @@ class ShippedMaterials(Materials):
     def migrations(self) -> MigrationSet:
         """See Materials."""
         return self._migrations
+
+    @cached_property
+    def modules(self) -> ModuleMaterials:
+        """See Materials."""
+        path = Path(self._workdir or "", MODULES_FILE)
+        return ShippedModules(json.loads(path.read_text())) if path.exists() else NO_MODULE_MATERIALS
 
     @cached_property
     def _release(self) -> Release:

@@ -14,6 +14,7 @@ from .._cluster.cluster import Cluster, Object
 from .._migrations.migration_set import MigrationSet
 from .._progress import Progress
 from .._release.model import Release
+from .module_materials import NO_MODULE_MATERIALS, ModuleMaterials
 
 if TYPE_CHECKING:
     from .._cluster.fence import LeaseHolding
@@ -69,6 +70,11 @@ class Materials(ABC):
         """Those of these Ansible roles that the controller does not have."""
         del names
         return frozenset()
+
+    @property
+    def modules(self) -> ModuleMaterials:
+        """The catalog and the manifests of modules; none where the task has no such options."""
+        return NO_MODULE_MATERIALS
 
     @abstractmethod
     def migrations(self) -> MigrationSet:
@@ -138,13 +144,24 @@ class TaskDefinition:
         argument_spec: its own options; the connection options are added by the carriers.
         needs_release: whether the carrier has to provide a release.
         needs_migrations: whether the carrier has to provide migrations.
+        needs_modules: whether the carrier has to provide a catalog of modules.
         mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
+        secret_options: options with ``no_log`` whose values the function itself keeps out of its results. The
+            carriers don't search for these values: one such as "1" would hide the numbers of a result.
     """
 
     function: TaskFunction
     argument_spec: Mapping[str, Mapping[str, Any]]
     needs_release: bool = False
     needs_migrations: bool = False
+    needs_modules: bool = False
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_one_of: Sequence[Sequence[str]] = ()
     required_if: Sequence[Sequence[Any]] = ()
+    secret_options: Sequence[str] = ()
+
+    @property
+    def secret_names(self) -> Sequence[str]:
+        """The secret options, and their aliases."""
+        aliases = (self.argument_spec[option].get("aliases") or () for option in self.secret_options)
+        return [*self.secret_options, *(alias for names in aliases for alias in names)]

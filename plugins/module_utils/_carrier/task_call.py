@@ -17,6 +17,8 @@ from .task import NO_NOTES, ControllerNotes, Materials, Result, Task, TaskDefini
 
 OnWarning = Callable[[str, str], None]
 Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]
+MOST_WARNINGS, MOST_ACTIONS = 1000, 10_000
+"""How many warnings, and actions with the same one, are remembered: an engine works for months."""
 
 
 def call_task_function(
@@ -44,7 +46,10 @@ def call_task_function(
     heard: dict[str, list[str]] = {}
 
     def hear(action: str, warning: str) -> None:
-        heard.setdefault(warning, []).append(action)
+        if warning in heard or len(heard) < MOST_WARNINGS:
+            actions = heard.setdefault(warning, [])
+            if len(actions) < MOST_ACTIONS:
+                actions.append(action)
 
     try:
         result = definition.function(

@@ -4,5 +4,5 @@
 """The seam to Kubernetes: `Cluster`, an abstract class over plain dicts, and its wrappers.
 
 From outside: `cluster` (the class and references to objects), `errors`, `kinds`, `fence`,
-`http.connection.connect`.
+`informer`, `http.connection.connect`.
 """

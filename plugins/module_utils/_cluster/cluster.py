@@ -12,9 +12,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._text import LONGEST_LINE, one_line
+
+if TYPE_CHECKING:
+    from .stop_signal import StopSignal
 
 Object = dict[str, Any]
 """A Kubernetes object as decoded JSON. What a Cluster returns is the caller's own to change."""
@@ -91,10 +94,22 @@ Pages = Mapping[tuple[str, str, str], Page]
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a watch; ``type`` is ADDED, MODIFIED or DELETED (bookmarks are not handed out)."""
+    """One event of a watch.
+
+    Attributes:
+        type: ADDED, MODIFIED or DELETED; or BOOKMARK, for those who ask for bookmarks.
+        object: as it is since the event, or was before its deletion, with the event's resourceVersion. A
+            bookmark has nothing but a resourceVersion, from which another watch can go on.
+    """
 
     type: str
     object: Object
+
+
+EXEC_SECONDS = 60.0
+"""How long a command in a container may take, unless its caller says otherwise."""
+EXEC_BYTES = 4 * 2**20
+"""How much a command in a container may print, unless its caller says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +159,11 @@ class WriteTerms:
 class Cluster(ABC):
     """One Kubernetes cluster.
 
-    Reads take an unserved kind for what it means: nothing of it exists. Writes raise
-    :class:`~.errors.KindNotServed`. Every method may raise :class:`~.errors.ClusterError`. All methods may
-    be called from several threads at once.
+    Reads of a kind that no version of its group serves find nothing: nothing of it exists. Reads never find
+    nothing where objects may exist: ``get``, ``list`` and ``delete`` raise :class:`~.errors.KindNotServed` if
+    only another version is served, and :class:`~.errors.ApiUnavailable` if the server can't tell; see
+    :meth:`served`. Writes of an unserved kind raise :class:`~.errors.KindNotServed`. Every method may raise
+    :class:`~.errors.ClusterError`. All methods may be called from several threads at once.
 
     Writes with ``dry_run`` are validated and admitted by the server, answered, and not kept.
     """
@@ -178,7 +195,21 @@ class Cluster(ABC):
 
     @abstractmethod
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """What the server says of a kind, or None where it does not serve it."""
+        """What the server says of a kind, or None where it does not name it in this version.
+
+        None does not say that nothing of the kind exists; :meth:`served` does.
+        """
+
+    @abstractmethod
+    def served(self, group: str, kind: str) -> tuple[Resource, ...]:
+        """A kind in every version in which the server serves it, preferred first; none if in no version.
+
+        Any of them shows all objects of the kind. It comes from discovery, which is asked again if it does
+        not name the kind.
+
+        Raises:
+            ApiUnavailable: no version is served, but the server can't list the kinds of one of the group.
+        """
 
     @abstractmethod
     def server_version(self) -> str:
@@ -186,7 +217,12 @@ class Cluster(ABC):
 
     @abstractmethod
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """Read one object; None where there is none."""
+        """Read one object; None where there is none.
+
+        Raises:
+            KindNotServed: only another version of the group serves the kind.
+            ApiUnavailable: the server can't say whether the group has the kind.
+        """
 
     @abstractmethod
     def list(
@@ -203,6 +239,10 @@ class Cluster(ABC):
 
         With ``metadata_only`` the items hold ``apiVersion``, ``kind`` and ``metadata`` alone. The server
         leaves apiVersion and kind out of a list's items: every implementation fills them in.
+
+        Raises:
+            KindNotServed: only another version of the group serves the kind.
+            ApiUnavailable: the server can't say whether the group has the kind.
         """
 
     @abstractmethod
@@ -264,8 +304,21 @@ class Cluster(ABC):
         resource_version: str,
         seconds: float,
         field_selector: str = "",
+        label_selector: str = "",
+        metadata_only: bool = False,
+        bookmarks: bool = False,
+        stop: StopSignal | None = None,
     ) -> Iterator[Event]:
-        """Events after ``resource_version``, ending by itself after ``seconds``. Raises Gone (410)."""
+        """Events after ``resource_version``, ending by itself after ``seconds``.
+
+        An object that begins to match the selectors is ADDED, and one that no longer does is DELETED. With
+        ``metadata_only`` the objects hold ``apiVersion``, ``kind`` and ``metadata`` alone. With ``bookmarks``
+        the server's bookmarks are among the events. Once ``stop`` is set, also by another thread while this
+        one waits, there are no more events.
+
+        Raises:
+            Gone: the server no longer knows what happened since ``resource_version`` (410).
+        """
 
     @abstractmethod
     def logs(
@@ -275,9 +328,31 @@ class Cluster(ABC):
 
     @abstractmethod
     def exec(
-        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+        self,
+        name: str,
+        namespace: str,
+        command: Sequence[str],
+        *,
+        container: str | None = None,
+        seconds: float = EXEC_SECONDS,
+        max_bytes: int = EXEC_BYTES,
     ) -> ExecResult:
-        """Run a command in a container and wait for its end."""
+        """Run a command in a container and wait for its end.
+
+        The connection is closed at a limit. What the command does about that is its own affair: one that goes
+        on without printing anything is not ended.
+
+        Args:
+            name, namespace: of the pod.
+            command: the program and its arguments; no shell is between.
+            container: the container, or None for the pod's default one.
+            seconds: how long all of it may take, from the connection to the end of the command.
+            max_bytes: how much the command may print, on both outputs together.
+
+        Raises:
+            ExecTimeout: it took longer.
+            ExecOutputTooLarge: it has printed more.
+        """
 
 
 GROUP = "lifecycle.kyma-project.io"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +36,73 @@ class Unconfigured(ClusterError):
 
 
 class KindNotServed(ClusterError):
-    """The API server does not serve this kind in this version."""
+    """The API server does not serve this kind in this version.
 
-    def __init__(self, api_version: str, kind: str) -> None:
-        super().__init__(f"the cluster does not serve {kind} in {api_version}")
+    Attributes:
+        api_version, kind: what was asked for.
+        served: the versions (apiVersion) in which the server does name the kind, so that objects of it may
+            exist; empty where it names none, or where nobody has looked.
+    """
+
+    def __init__(self, api_version: str, kind: str, *, served: Iterable[str] = ()) -> None:
         self.api_version = api_version
         self.kind = kind
+        self.served = tuple(served)
+        why = ""
+        if api_version in self.served:
+            why = ", although discovery names it: its path answers 404; try again later"
+        elif self.served:
+            why = f"; it serves {kind} in {', '.join(self.served)}, and objects may exist there"
+        super().__init__(f"the cluster does not serve {kind} in {api_version}{why}")
+
+
+class ApiUnavailable(ClusterError):
+    """The API server can't say which kinds a group-version has, so nobody knows whether objects exist.
+
+    Attributes:
+        api_version: the group-version, such as ``metrics.k8s.io/v1beta1``.
+    """
+
+    def __init__(self, api_version: str, reason: str) -> None:
+        group, _slash, version = api_version.rpartition("/")
+        name = f"{version}.{group}"
+        super().__init__(
+            f"the cluster can't list the kinds of {api_version}, so nobody knows whether objects of them"
+            f" exist: APIService {name}: {reason}. Repair the server behind it"
+            f" (`kubectl describe apiservice {name}`), or delete the APIService if nothing needs it"
+            f" (`kubectl delete apiservice {name}`); then run this again"
+        )
+        self.api_version = api_version
+
+
+class ExecTimeout(ClusterError):
+    """A command in a container did not end in time; it may have acted.
+
+    Attributes:
+        seconds: how long it was waited for.
+    """
+
+    def __init__(self, action: str, seconds: float) -> None:
+        super().__init__(
+            f"{action}: it did not end within {seconds:g} s, so the connection was closed; the command may"
+            " still run in the container. Look at what it waits for, or give it more time (``seconds``)"
+        )
+        self.seconds = seconds
+
+
+class ExecOutputTooLarge(ClusterError):
+    """A command in a container has printed more than its caller takes; it may have acted.
+
+    Attributes:
+        max_bytes: how much it may print.
+    """
+
+    def __init__(self, action: str, max_bytes: int) -> None:
+        super().__init__(
+            f"{action}: it has printed more than {max_bytes} bytes, so the connection was closed and the"
+            " output dropped. Have the command print less, or take more of it (``max_bytes``)"
+        )
+        self.max_bytes = max_bytes
 
 
 class NotRehearsable(ClusterError):
@@ -178,6 +240,8 @@ def may_have_acted(error: ClusterError) -> bool:
     """Whether a write that ended so may have taken effect all the same."""
     if isinstance(error, Unreachable):
         return error.sent
+    if isinstance(error, (ExecTimeout, ExecOutputTooLarge)):
+        return True
     return isinstance(error, ApiError) and not is_answer(error)
 
 

@@ -14,6 +14,7 @@ from .cluster import Object, Ref, Resource, group_of
 
 NAMESPACE_KIND = ("", "Namespace")
 SECRET_KIND = ("", "Secret")
+API_SERVICE_KIND = ("apiregistration.k8s.io", "APIService")
 CRD_KIND = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 BUILT_IN = """

@@ -14,7 +14,7 @@ from typing import Any, cast
 from .cluster import Cluster, Event, Page
 from .wrapper import Call, ClusterWrapper, T
 
-SHARED = ("get", "list", "resource", "server_version")
+SHARED = ("get", "list", "resource", "served", "server_version")
 """The verbs whose answers are kept; what is asked for by the others may differ the next time."""
 
 

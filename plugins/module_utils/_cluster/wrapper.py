@@ -14,6 +14,8 @@ from .cluster import Cluster, Event, ExecResult, Object, Page, Resource, WriteTe
 
 WRITES = ("apply", "create", "patch", "delete", "exec")
 """The verbs that may change a cluster."""
+DISCOVERED = ("resource", "served")
+"""The verbs that discovery answers: it is read once, and again only for what it does not name."""
 
 T = TypeVar("T")
 
@@ -24,7 +26,8 @@ class Call:
 
     Attributes:
         verb: the method's name.
-        api_version, kind, name, namespace: what it concerns, as far as the caller says.
+        api_version, kind, name, namespace: what it concerns, as far as the caller says; of ``served`` the
+            group stands in place of the apiVersion.
         obj: the object to apply or to create.
         dry_run: whether what it writes is not kept.
         how: what else a ``list`` was given, by name and sorted.
@@ -92,6 +95,9 @@ class ClusterWrapper(Cluster):
         return self._through(
             Call("resource", api_version, kind), lambda: self._inner.resource(api_version, kind)
         )
+
+    def served(self, group: str, kind: str) -> tuple[Resource, ...]:
+        return self._through(Call("served", group, kind), lambda: self._inner.served(group, kind))
 
     def server_version(self) -> str:
         return self._through(Call("server_version"), self._inner.server_version)

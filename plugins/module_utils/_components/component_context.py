@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from .._cluster.cluster import Cluster
 from .._cluster.kinds import Kind
 from .._objects.health.watcher import Watcher
-from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory import COMPONENT, Inventory
 from .._objects.ownership.autoscaling import Target
 from .._objects.ownership.policy import Policy
 from .._progress import Progress
@@ -86,6 +86,7 @@ class ComponentContext:
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
             it does not name a component.
         providers: the components that install kinds when they run, by API group.
+        owner_kind: what the components are to the inventories: of a release, or modules.
     """
 
     cluster: Cluster
@@ -102,3 +103,4 @@ class ComponentContext:
     additions: RunAdditions = RunAdditions()
     selection: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, str] = field(default_factory=dict)
+    owner_kind: str = COMPONENT

@@ -91,7 +91,8 @@ def _complete(place: ComponentContext, component: DesiredComponent, live: Mappin
 
 
 def _inventory(place: ComponentContext, component: DesiredComponent) -> Inventory:
-    inventory = read_inventories(place.cluster, [component.name]).get(component.name)
+    name = component.name
+    inventory = read_inventories(place.cluster, [name], owner_kind=place.owner_kind).get(name)
     if inventory is None:
-        raise ClusterError(f"the inventory of {component.name} was deleted while the run was at work")
+        raise ClusterError(f"the inventory of {name} was deleted while the run was at work")
     return inventory

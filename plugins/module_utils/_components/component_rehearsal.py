@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .._cluster.cluster import Object, Ref, ref_of
-from .._cluster.dry_run.dry_run_cluster import DryRunCluster
 from .._cluster.errors import silent_webhook
+from .._dry_run.dry_run_cluster import DryRunCluster
 from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import ApplyResult, Refusal, WaitCallbacks, apply_objects
 from .._objects.apply.change import ObjectChange

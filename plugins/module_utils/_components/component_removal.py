@@ -17,11 +17,12 @@ from .._cluster.cluster import Cluster, Ref
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.prune.removal import ROUNDS, RemovalInRounds, Terms
+from .._objects.prune.removal import OPERATORS_ROUND, ROUNDS, RemovalInRounds, Terms
 from .._progress import Progress
 from .._runs.outcomes import removal_reporter
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
 from .._threads import map_in_threads
+from .removal_gate import RemovalGate
 
 
 class ComponentRemoval(RemovalInRounds):
@@ -100,6 +101,7 @@ def remove_components(
     progress: Progress | None = None,
     state: str = "",
     refusal_of: Callable[[str], str] = lambda _name: "",
+    gate: RemovalGate | None = None,
     after_round: Callable[[str], None] = lambda _name: None,
 ) -> bool:
     """Remove objects of some components; what comes of each stands in its removal.
@@ -116,11 +118,19 @@ def remove_components(
         progress: where to report.
         state: how that is called there, e.g. ``deleting``.
         refusal_of: why a component must not go, or empty; asked when its turn comes.
+        gate: has the operators of resources wait for these.
         after_round: called with a component after each of its rounds, on the thread that works on it.
 
     Returns:
         Whether the record of any inventory was changed or deleted.
     """
+
+    def wait_for_resources(name: str, gate: RemovalGate) -> None:
+        removal, started = removals[name], time.monotonic()
+        error = gate.wait_until_gone(name, started + timeout - removal.seconds, terms.cancelled)
+        removal.seconds += time.monotonic() - started
+        if error:
+            removal.stop(error, cancelled=terms.cancelled())
 
     def go_on(turn: int, name: str) -> None:
         removal = removals[name]
@@ -129,13 +139,16 @@ def remove_components(
         if not removal.refusal:
             if progress and removal.count and not turn:
                 progress(name, state, f"{removal.count} objects")
-            removal.remove_next(
-                replace(
-                    terms,
-                    deadline=time.monotonic() + timeout - removal.seconds,
-                    on_change=removal_reporter(progress, name, state) if progress else None,
+            if gate and turn == OPERATORS_ROUND:
+                wait_for_resources(name, gate)
+            if not removal.is_over:
+                removal.remove_next(
+                    replace(
+                        terms,
+                        deadline=time.monotonic() + timeout - removal.seconds,
+                        on_change=removal_reporter(progress, name, state) if progress else None,
+                    )
                 )
-            )
             if removal.is_over and name in inventories:
                 removal.forget(terms.cluster, inventories[name])
         after_round(name)

@@ -183,7 +183,7 @@ class ComponentWork:
         before = place.known.inventories.get(component.name)
         stays = before is not None and place.selection.get(component.name, ALL) == MOVED
         intent = intended_inventory(
-            before or Inventory(component.name),
+            before or Inventory(component.name, owner_kind=place.owner_kind),
             component.namespace,
             component.listed,
             self._objects if stays else component.objects,

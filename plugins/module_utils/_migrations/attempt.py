@@ -19,6 +19,7 @@ from .._cluster.cluster import Cluster, manager_of
 from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
+from .._cluster.wrapper import DISCOVERED
 from .._errors import LifecycleError
 from .._progress import report_step
 from .._release.lazy_objects import LazyObjects
@@ -245,7 +246,7 @@ class Attempt:
             evidence=self._evidence,
             error=error,
             seconds=seconds,
-            requests=sum(self._meter.calls.values()) - self._meter.calls["resource"],
+            requests=sum(n for verb, n in self._meter.calls.items() if verb not in DISCOVERED),
             slow=slow,
             warnings=tuple(self._warnings),
             wrote=wrote,

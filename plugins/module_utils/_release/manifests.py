@@ -31,12 +31,14 @@ class ManifestCollection:
         hooks: Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
         problems: what can't be an object.
         warnings: what kubectl takes silently though it is hardly meant.
+        keeps_hooks: whether Helm hooks are objects like others, as in what Helm doesn't install.
     """
 
     objects: list[Object] = field(default_factory=list)
     hooks: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    keeps_hooks: bool = False
 
     def add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> None:
         """Add all objects of a text.
@@ -47,7 +49,7 @@ class ManifestCollection:
             place: file and line to name for a line of the text, where it was rendered from something else.
         """
         try:
-            documents = _json_document(text, file) if file.endswith(".json") else read_documents(text, file)
+            documents = read_file_documents(text, file)
         except ReleaseError as error:
             self.problems.extend(error.problems)
             return
@@ -64,7 +66,7 @@ class ManifestCollection:
             self._add(document.value, *where)
 
     def _add(self, value: Any, file: str, line: int) -> None:
-        if isinstance(value, dict) and isinstance(value.get("items"), list) and _is_list(value):
+        if is_object_list(value):
             for item in value["items"]:
                 self._add(item, file, line)
             return
@@ -72,11 +74,20 @@ class ManifestCollection:
         if reason:
             self.problems.append(Problem(reason, file, line))
             return
-        hook = hooks_of(value)
+        hook = () if self.keeps_hooks else hooks_of(value)
         if not hook:
             self.objects.append(value)
         elif not all(phase.startswith("test") for phase in hook):
             self.hooks.append(f"{value['kind']} {value['metadata']['name']} ({', '.join(hook)})")
+
+
+def read_file_documents(text: str, file: str) -> list[Document]:
+    """The documents of a text: JSON for a file of that name, else YAML.
+
+    Raises:
+        ReleaseError: it is neither; with file, line and column.
+    """
+    return _json_document(text, file) if file.endswith(".json") else read_documents(text, file)
 
 
 def hooks_of(obj: Object) -> tuple[str, ...]:
@@ -117,6 +128,15 @@ def object_problem(value: Any) -> str:
     return crd_problem(value)
 
 
+def is_object_list(value: Any) -> bool:
+    """Whether a value is a list of objects as kubectl prints it, with the objects in ``items``."""
+    if not isinstance(value, dict) or not isinstance(value.get("items"), list):
+        return False
+    kind, metadata = value.get("kind"), value.get("metadata")
+    is_named = isinstance(metadata, dict) and metadata.get("name")
+    return isinstance(kind, str) and kind.endswith("List") and not is_named
+
+
 def is_nested_deeper(value: Any, levels: int) -> bool:
     """Whether there are mappings and lists within each other on more levels than these."""
     level = [value] if isinstance(value, dict | list) else []
@@ -134,12 +154,6 @@ def objects_digest(objects: Iterable[Object]) -> str:
     for obj in objects:
         digest.update(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode() + b"\n")
     return digest.hexdigest()
-
-
-def _is_list(value: dict[str, Any]) -> bool:
-    kind, metadata = value.get("kind"), value.get("metadata")
-    named = isinstance(metadata, dict) and metadata.get("name")
-    return isinstance(kind, str) and kind.endswith("List") and not named
 
 
 def _no_constant(name: str) -> None:

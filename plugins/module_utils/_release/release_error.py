@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with a release, told all at once."""
+"""What can be wrong with a release, and with other files that are read alike, told all at once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class ReleaseError(LifecycleError):
 
     Attributes:
         problems: at least one.
+        heading: what stands above several problems.
     """
+
+    heading = "the release can't be used for {count} reasons:"
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -45,7 +48,7 @@ class ReleaseError(LifecycleError):
             super().__init__(str(self.problems[0]))
         else:
             listed = "".join(f"\n- {problem}" for problem in self.problems)
-            super().__init__(f"the release can't be used for {len(self.problems)} reasons:{listed}")
+            super().__init__(self.heading.format(count=len(self.problems)) + listed)
 
 
 def release_error(message: str, file: str = "", line: int = 0, column: int = 0) -> ReleaseError:

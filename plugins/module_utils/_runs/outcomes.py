@@ -15,6 +15,7 @@ from .._errors import MOST_REASONS
 from .._migrations.results import RUNNING
 from .._objects.health.status import Health
 from .._objects.health.wait import OnChange
+from .._objects.inventory.inventory import COMPONENT
 from .._objects.prune.removal import FOREGROUND, Removal
 from .._progress import Progress
 from ..migration import GLOBAL, Phase
@@ -53,6 +54,7 @@ class ComponentOutcome:
         component_version: the component's own version, or empty.
         findings: what others have done to its objects and was not told before.
         watched: whether what was written is noted as it stood just now, and not as it was answered.
+        owner_kind: what it is: a component, or a module.
     """
 
     name: str
@@ -71,11 +73,13 @@ class ComponentOutcome:
     component_version: str = ""
     findings: tuple[Finding, ...] = ()
     watched: bool = False
+    owner_kind: str = COMPONENT
 
     def as_result(self) -> dict[str, Any]:
         """As it stands in a task's result and in the run's record."""
         return {
             "name": self.name,
+            "kind": self.owner_kind,
             "component_version": self.component_version,
             "state": self.state,
             "error": self.error,
@@ -100,7 +104,7 @@ def global_phase(phase: Phase) -> str:
 def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The durations in a run's record as rows: ``kind``, ``name``, ``state`` and ``seconds``."""
     return [
-        duration_of(kind, name, entry)
+        duration_of(entry.get("kind", kind), name, entry)
         for kind in ("phase", "migration", "component")
         for name, entry in (run_status.get(f"{kind}s") or {}).items()
     ]
@@ -127,10 +131,11 @@ def failures_of(run_status: Mapping[str, Any]) -> list[str]:
         if entry.get("component") == GLOBAL and entry.get("fatal"):
             found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
     for name, entry in (run_status.get("components") or {}).items():
+        label = f"{entry.get('kind', COMPONENT)} {name}"
         if entry.get("state") == FAILED:
-            found.append(f"component {name}: {entry.get('error')}")
+            found.append(f"{label}: {entry.get('error')}")
         elif entry.get("state") in (CANCELLED, NOT_STARTED):
-            found.append(f"component {name}: {entry.get('state')}, {entry.get('error')}")
+            found.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
     return found
 
 

@@ -15,9 +15,10 @@ from .._carrier.task import Task
 from .._cluster.cluster import Cluster
 from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
+from .._objects.inventory.inventory import COMPONENT, MODULE
 from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
 from .records.installation import Installation, read_installation, write_installation
-from .records.record_schema import API_VERSION
+from .records.record_schema import API_VERSION, MODULES
 from .records.record_writer import current_user
 from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
 
@@ -68,14 +69,14 @@ def begin_record(
         name: of the run.
         spec: see :func:`run_spec`.
         before: the installation as it was read.
-        begun: what it is while the run is at work.
+        begun: what it is while the run is at work. Without a digest, the next plan compares
+            all of its release, unless the run succeeds.
 
     Raises:
         LifecycleError: somebody was quicker, or a record can't be written.
     """
-    # First, as it is refused where somebody was quicker. Until the run has succeeded nobody may take the
-    # cluster for any release as it was rendered.
-    write_installation(cluster, replace(begun, digest="", last_run=name), seen=before)
+    # First, as it is refused where somebody was quicker.
+    write_installation(cluster, replace(begun, last_run=name), seen=before)
     create_run(cluster, name, spec)
     end_previous_run(cluster, before.last_run, name)
 
@@ -203,8 +204,11 @@ def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Seq
     if status.get("state") != RUNNING:
         return ()
     known = status.get("components") or {}
+    owner_kind = MODULE if spec.get("action") == MODULES else COMPONENT
     never = {
-        name: ComponentOutcome(name, NOT_STARTED, error="the run was cancelled before").as_result()
+        name: ComponentOutcome(
+            name, NOT_STARTED, error="the run was cancelled before", owner_kind=owner_kind
+        ).as_result()
         for name in spec.get("components") or ()
         if name not in known
     }

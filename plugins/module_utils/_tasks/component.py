@@ -10,11 +10,10 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._deploy.component_options import ComponentOptions
-from .._deploy.delete.deletion import delete_components
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
+from .complete_deletion import delete
 from .option_values import migration_options, policy_of
-from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
@@ -23,7 +22,7 @@ def component(task: Task) -> Result:
     options = _options(task.params)
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
-        return delete_components(task, options, RECORD_KINDS)
+        return delete(task, options)
     if task.check_mode:
         what = "deploy" if task.params["state"] == "present" else "prune"
         names = ", ".join(options.names)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._components.component_inventory import deployed_as
 from .._objects.health.status import assess_health
-from .._objects.inventory.inventory import Inventory, kinds_of
+from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, is_as_recorded
+from .._objects.inventory.live_objects import readable_kinds
 from .._runs.records.installation import read_installation
 from .._runs.records.inventories import read_inventories
 from .._threads import map_in_threads
@@ -38,24 +39,20 @@ def component_info(task: Task) -> Result:
                 "component_version": deployed_as(inventory).component_version,
                 "complete": bool(inventory.digest),
                 "orphaned": inventory.owner not in installation.components,
-                "objects": [_as_result(entry, live.get(_key(entry))) for entry in inventory.entries],
+                "objects": [_as_result(entry, live.get(entry.ref)) for entry in inventory.entries],
             }
             for inventory in inventories
         ],
     }
 
 
-def _key(entry: InventoryEntry) -> tuple[str, str, str, str]:
-    return (entry.api_version, entry.ref.kind, entry.ref.namespace, entry.ref.name)
-
-
-def _read(cluster: Cluster, inventories: list[Inventory]) -> dict[tuple[str, str, str, str], Object]:
+def _read(cluster: Cluster, inventories: list[Inventory]) -> dict[Ref, Object]:
     def read(kind: tuple[str, str]) -> list[Object]:
         return cluster.list(kind[0], kind[1]).items
 
     return {
-        (obj["apiVersion"], obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]): obj
-        for items in map_in_threads(read, kinds_of(inventories))
+        ref_of(obj): obj
+        for items in map_in_threads(read, readable_kinds(cluster, inventories))
         for obj in items
     }
 

@@ -13,12 +13,12 @@ from typing import Any
 from .._carrier.options import RELEASE_SPEC
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Cluster
-from .._cluster.dry_run.dry_run_cluster import DryRunCluster
 from .._cluster.timestamp import timestamp
 from .._components.migrations.migration_runner import select_migrations
 from .._components.migrations.undo_run import UndoRequest, undo_migrations
 from .._deploy.desired.release_migrations import named_or_deployed_migrations, release_migrations
 from .._deploy.plan.binding import require_planned_code, require_planned_release
+from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
 from .._migrations.results import SKIPPED, MigrationOutcome
 from .._objects.apply.diff import diff_of

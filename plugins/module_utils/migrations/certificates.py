@@ -21,9 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 
 GROUP = "networking.istio.io"
-VERSIONS = ("v1beta1", "v1alpha3", "v1")
-"""What Istio has served Gateways in; any that is served shows all of them."""
-
 GATEWAY = Ref(GROUP, "Gateway", "kyma-system", "kyma-gateway")
 OWNERSHIP = {
     "meta.helm.sh/release-name": "certificates",
@@ -77,9 +74,9 @@ def missing_ownership(gateway: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read(ctx: Context) -> Object | None:
-    for version in VERSIONS:
-        if ctx.cluster.resource(f"{GROUP}/{version}", GATEWAY.kind) is not None:
-            return ctx.cluster.get(f"{GROUP}/{version}", GATEWAY.kind, GATEWAY.name, GATEWAY.namespace)
+    # Any version that is served shows all Gateways.
+    for served in ctx.cluster.served(GATEWAY.group, GATEWAY.kind)[:1]:
+        return ctx.cluster.get(served.api_version, GATEWAY.kind, GATEWAY.name, GATEWAY.namespace)
     return None
 
 

@@ -11,7 +11,10 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import full_argument_spec
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    full_argument_spec,
+    scalar_texts,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 
 from .._release.version import number_problem
@@ -59,7 +62,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         args: the options as the user wrote them, templated.
         name: the module's name, for messages.
     """
-    bad_numbers = number_problems(args, definition.argument_spec)
+    bad_numbers = number_problems(args, definition.argument_spec, name)
     outcome = ArgumentSpecValidator(
         full_argument_spec(definition.argument_spec),
         mutually_exclusive=definition.mutually_exclusive,
@@ -77,7 +80,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         params=dict(outcome.validated_parameters),
         problem=str(hide_secrets(problem, secrets)) if problem else "",
         bad_numbers={option: str(hide_secrets(one, secrets)) for option, one in bad_numbers.items()},
-        secrets=secrets,
+        secrets=secrets - scalar_texts(outcome.validated_parameters, definition.secret_options),
         warnings=tuple(
             f"Both option {warning['option']} and its alias {warning['alias']} are set."
             for warning in outcome._warnings

@@ -31,6 +31,10 @@ from .carrier import Carrier, TaskVars
 from .exit_messages import EXIT_MESSAGES
 from .interpreter import has_libraries
 from .signals import is_stop_requested, run_with_stop_signals
+from .standard_output import print_lines_at_once
+
+# The main process imports action plugins before it forks a worker for them.
+print_lines_at_once()
 
 MARGIN = 30.0
 """Seconds for starting and for leaving a result."""

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible import constants as C
 from ansible import context
 from ansible.plugins.action import ActionBase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import (
+    NO_MODULE_MATERIALS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     CARRIER_ARGUMENT,
     RENDERING_OPTIONS,
@@ -26,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     CATALOG,
     MIGRATIONS_ARCHIVE,
+    MODULES_FILE,
     RELEASE_BUNDLE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
@@ -53,6 +57,9 @@ from .signals import cancelled_result, defer_signals, is_stop_requested, restore
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
 from .terminal import printable_line, sanitize_result
 
+if TYPE_CHECKING:
+    from .._modules.module_sources import ModuleSources
+
 TaskVars = dict[str, Any]
 
 # Every task needs them to reach a cluster.
@@ -72,6 +79,8 @@ class Carrier(ActionBase):
     """
 
     definition: ClassVar[TaskDefinition]
+    manifests: Sequence[str] = ()
+    """Links of manifests that a module on another host has asked for."""
 
     _supports_check_mode = True
     _supports_async = True
@@ -154,10 +163,20 @@ class Carrier(ActionBase):
                 before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
+            modules=self.modules(params) or NO_MODULE_MATERIALS,
             missing_roles=lambda names: missing_roles(names, self._loader, self._task.collections or ()),
             on_release_read=lambda release: self.on_release_read(release, params),
             on_migrations_found=lambda found: self.on_migrations_found(found, params),
         )
+
+    def modules(self, params: Mapping[str, Any]) -> ModuleSources | None:
+        """The catalog of modules that the options name, if they name any."""
+        if not self.definition.needs_modules:
+            return None
+        # Only tasks about modules need it.
+        from .._modules.module_sources import ModuleSources
+
+        return ModuleSources(params)
 
     def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """Learn of the task's release, wherever it was read: here, or in the process that works."""
@@ -248,6 +267,8 @@ class Carrier(ActionBase):
                 sent["missing_roles"] = sorted(materials.missing_roles(roles))
         if self.definition.needs_migrations:
             self._transfer_data(path_of(MIGRATIONS_ARCHIVE), materials.migrations_archive())
+        if sources := self.modules(params):
+            self._transfer_data(path_of(MODULES_FILE), json.dumps(sources.content(self.manifests)).encode())
         if not remote:
             return sent
         if self.is_local:

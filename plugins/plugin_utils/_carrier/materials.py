@@ -12,6 +12,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import (
+    NO_MODULE_MATERIALS,
+    ModuleMaterials,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AvailableRelease, Materials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
@@ -62,6 +66,7 @@ class ControllerMaterials(Materials):
         migration_collections: collections with migrations of their own.
         bundles: where a release that was rendered is kept for the tasks after this one.
         catalog: places of other releases that an upgrade may lead over, or None where it may not.
+        modules: the catalog and the manifests of modules.
         missing_roles: those of the given roles that Ansible does not find.
         on_release_read: gets the release that is wanted once it was read.
         on_migrations_found: gets the migrations once they were loaded.
@@ -75,6 +80,7 @@ class ControllerMaterials(Materials):
         migration_collections: Sequence[str] = (),
         bundles: Bundles | None = None,
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
+        modules: ModuleMaterials = NO_MODULE_MATERIALS,
         missing_roles: Callable[[Collection[str]], frozenset[str]] = lambda _names: frozenset(),
         on_release_read: Callable[[Release], None] = lambda _release: None,
         on_migrations_found: Callable[[MigrationSet], None] = lambda _found: None,
@@ -84,6 +90,7 @@ class ControllerMaterials(Materials):
         self._collections = tuple(migration_collections)
         self._bundles = bundles
         self._catalog = catalog
+        self._modules = modules
         self._search_roles = missing_roles
         self._has_read = on_release_read
         self._has_found = on_migrations_found
@@ -159,6 +166,11 @@ class ControllerMaterials(Materials):
             with contextlib.suppress(LifecycleError):
                 releases.append(one.materials.release())
         return {entry.role for release in releases for entry in release.components if entry.role}
+
+    @property
+    def modules(self) -> ModuleMaterials:
+        """See Materials."""
+        return self._modules
 
     def migrations(self) -> MigrationSet:
         """See Materials."""

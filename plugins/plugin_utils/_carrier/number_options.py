@@ -40,28 +40,39 @@ RULES: Mapping[str, NumberRule] = {
         lambda seconds: seconds >= 6,
         check_type_int,
     ),
+    "watch_seconds": NumberRule(
+        "a whole number of seconds, 1 or more", lambda seconds: seconds >= 1, check_type_int
+    ),
     "max_fail_percentage": NumberRule("a number from 0 to 100", lambda number: 0 <= number <= 100),
 }
 """By the name of the option, which means the same in all modules."""
-VARIABLES: Mapping[str, str] = {"timeout": "kyma_component_timeout", "deadline": "kyma_timeout"}
-"""The variables of the role that are named otherwise than its options."""
+VARIABLES: Mapping[str, str] = {
+    "timeout": "kyma_component_timeout",
+    "deadline": "kyma_timeout",
+}
+"""The variables of the role kyma that are named otherwise than its options."""
+OF_ERRANDS = frozenset({"errand", "reconcile_errands"})
+"""Modules whose options have variables with a prefix of their own."""
 
 
-def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, str]:
+def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
     """What is wrong with numbers among a task's options, in a sentence for each such option.
 
     Args:
         args: the options as the user wrote them.
         spec: the options that the module has.
+        module: its name, with or without that of the collection.
     """
     return {
-        option: f"{option} ({_variable(option)}) is {args[option]!r}, and must be {rule.words}"
+        option: f"{option} ({_variable(option, module)}) is {args[option]!r}, and must be {rule.words}"
         for option, rule in RULES.items()
         if option in spec and args.get(option) is not None and not _follows(rule, args[option])
     }
 
 
-def _variable(option: str) -> str:
+def _variable(option: str, module: str) -> str:
+    if module.rpartition(".")[2] in OF_ERRANDS:
+        return f"kyma_errand_{option}"
     return VARIABLES.get(option, f"kyma_{option}")
 
 

@@ -53,11 +53,13 @@ class SearchPath:
     def find_or_leave(self, path: str) -> str:
         """The first place where ``path`` or ``files/path`` exists, or ``path`` as it is."""
         given = self.candidates(path)
-        in_files = self.candidates(str(Path("files") / path))
+        in_files = self.candidates(str("files" / Path(path).expanduser()))
         candidates = [place for pair in zip(given, in_files, strict=True) for place in pair]
         return next((str(place) for place in candidates if place.exists()), path)
 
 
+CLUSTER_CATALOG = "cluster"
+"""In a catalog of modules: the documents in the cluster itself."""
 PATHS = ("release", "component_list")
 PATH_LISTS = ("values_files", "migration_paths")
 CONNECTION_PATHS = ("ca_cert", "client_cert", "client_key")
@@ -92,6 +94,15 @@ def resolve_paths(
             found[option] = [places.find(path, option) for path in params[option]]
     if params.get("release_catalog"):
         found["release_catalog"] = [_entry_found(entry, places) for entry in params["release_catalog"]]
+    if params.get("catalog"):
+        found["catalog"] = [_source_found(entry, places, "catalog") for entry in params["catalog"]]
+    if params.get("manifest"):
+        found["manifest"] = places.find(params["manifest"], "manifest")
+    if params.get("modules"):
+        found["modules"] = [
+            {**one, "manifest": places.find(one["manifest"], "manifest")} if one.get("manifest") else one
+            for one in params["modules"]
+        ]
     if "values_files" in found:
         found["values_files"] = [decrypted(path) for path in found["values_files"]]
     if local_connection:
@@ -104,6 +115,13 @@ def _entry_found(entry: Any, places: SearchPath) -> Any:
     if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
         return {**entry, "release": places.find(entry["release"], "release_catalog")}
     return places.find(entry, "release_catalog") if isinstance(entry, str) else entry
+
+
+def _source_found(entry: Any, places: SearchPath, option: str) -> Any:
+    """An entry of a catalog of modules, in the same way; the word for the cluster's own one stays."""
+    if isinstance(entry, Mapping) and isinstance(entry.get("source"), str):
+        return {**entry, "source": places.find(entry["source"], option)}
+    return places.find(entry, option) if isinstance(entry, str) and entry != CLUSTER_CATALOG else entry
 
 
 def _connection_paths(

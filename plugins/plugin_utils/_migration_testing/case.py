@@ -18,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
+    readable_version,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 
 from .api_server import ApiServer
@@ -106,7 +109,10 @@ class Case:
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
         """What of this is on its way, and not gone yet."""
-        found = (cluster.get(at, ref.kind, ref.name, ref.namespace) for ref, at in self._versions.items())
+        found = (
+            cluster.get(readable_version(cluster, at, ref.kind), ref.kind, ref.name, ref.namespace)
+            for ref, at in self._versions.items()
+        )
         return [obj["metadata"]["name"] for obj in found if obj and obj["metadata"].get("deletionTimestamp")]
 
     def staying(self, cluster: Cluster) -> ClusterState:

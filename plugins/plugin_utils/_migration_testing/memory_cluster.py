@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    EXEC_BYTES,
+    EXEC_SECONDS,
     FIELD_MANAGER,
     Cluster,
     Event,
@@ -23,23 +25,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     Resource,
     WriteTerms,
+    group_of,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
-    already_exists,
-    copy_in_version,
-    not_found,
-    problem,
-    refuse_namespace,
-    refuse_precondition,
-    validated_ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.writes import Write
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ExecOutputTooLarge,
+    ExecTimeout,
     KindNotServed,
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
+    API_SERVICE_KIND,
     CRD_KIND,
     NAMESPACE_KIND,
     Kind,
@@ -49,9 +45,27 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_sel
     field_matcher,
     label_matcher,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
+    preferred_first,
+    refuse_doubt,
+    refuse_unavailable,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_responses import (
+    already_exists,
+    copy_in_version,
+    not_found,
+    problem,
+    refuse_namespace,
+    refuse_precondition,
+    validated_ref,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.writes import Write
 
-from .memory_store import Store
+from .memory_store import Happened, Store
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 
 WRITES = frozenset({"apply", "create", "patch", "delete"})
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -202,12 +216,19 @@ class MemoryCluster(Cluster):
         found = self._store.kinds.get((api_version, kind))
         return found.resource if found else None
 
+    def served(self, group: str, kind: str) -> tuple[Resource, ...]:
+        found = self._versions(group, kind)
+        if not found:
+            refuse_unavailable(group, self._unavailable())
+        return found
+
     def server_version(self) -> str:
         return self._test.version
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         found = self._store.kinds.get((api_version, kind))
         if found is None:
+            self._refuse_doubt(api_version, kind)
             return None
         ref = validated_ref(found, name, namespace)
         with self._call("get", ref):
@@ -226,6 +247,7 @@ class MemoryCluster(Cluster):
     ) -> Page:
         found = self._store.kinds.get((api_version, kind))
         if found is None:
+            self._refuse_doubt(api_version, kind)
             return Page([], "")
         has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
         with self._call("list", found.ref("", namespace)):
@@ -312,28 +334,55 @@ class MemoryCluster(Cluster):
         resource_version: str,
         seconds: float,
         field_selector: str = "",
+        label_selector: str = "",
+        metadata_only: bool = False,
+        bookmarks: bool = False,
+        stop: StopSignal | None = None,
     ) -> Iterator[Event]:
-        end = time.monotonic() + seconds
-        matches = field_matcher(field_selector)
+        scope = Ref(group_of(api_version), kind, namespace or "", "")
+        has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
         seen = int(resource_version or 0)
-        with self._call("watch", Ref(api_version.rpartition("/")[0], kind, namespace or "", "")):
+        with self._call("watch", scope):
             pass
-        while True:
+        for happened in self._happening(scope, seen, time.monotonic() + seconds, stop):
+            seen = happened.version
+            event = happened.seen_through(lambda obj: has_labels(obj) and has_fields(obj))
+            if event and happened.ref[:2] == scope[:2] and scope.namespace in ("", happened.ref.namespace):
+                obj = copy_in_version(event.object, api_version, metadata_only=metadata_only)
+                yield Event(event.type, obj)
+        if bookmarks and not (stop and stop.is_set):
+            meta = {"resourceVersion": str(seen)}
+            yield Event("BOOKMARK", {"apiVersion": api_version, "kind": kind, "metadata": meta})
+
+    def _happening(self, scope: Ref, seen: int, end: float, stop: StopSignal | None) -> Iterator[Happened]:
+        """What happens after a version, to any object, until a moment or a signal.
+
+        Raises:
+            Gone: what has happened since is forgotten.
+        """
+
+        def wake() -> None:
             with self._store.changed:
-                if seen < self._store.oldest:
-                    message = f"too old resource version: {seen} ({self._store.oldest})"
-                    ref = Ref(api_version.rpartition("/")[0], kind, namespace or "", "")
-                    raise problem("watch", ref, 410, "Expired", message)
-                news = [happened for happened in self._store.history if happened.version > seen]
-                if not news and not self._store.changed.wait(max(0.0, end - time.monotonic())):
+                self._store.changed.notify_all()
+
+        with stop.interrupting(wake) if stop else nullcontext():
+            while True:
+                with self._store.changed:
+                    if seen < self._store.oldest:
+                        message = f"too old resource version: {seen} ({self._store.oldest})"
+                        raise problem("watch", scope, 410, "Expired", message)
+                    if stop and stop.is_set:
+                        return
+                    news = [happened for happened in self._store.history if happened.version > seen]
+                    if not news and not self._store.changed.wait(max(0.0, end - time.monotonic())):
+                        return
+                for happened in news:
+                    if stop and stop.is_set:
+                        return
+                    seen = happened.version
+                    yield happened
+                if time.monotonic() >= end:
                     return
-            for version, ref, event in news:
-                seen = version
-                wanted = ref[:2] == (api_version.rpartition("/")[0], kind)
-                if wanted and (not namespace or ref.namespace == namespace) and matches(event.object):
-                    yield Event(event.type, copy_in_version(event.object, api_version))
-            if time.monotonic() >= end:
-                return
 
     def logs(
         self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
@@ -344,11 +393,25 @@ class MemoryCluster(Cluster):
             return "".join(lines if tail_lines is None else lines[max(0, len(lines) - tail_lines) :])
 
     def exec(
-        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+        self,
+        name: str,
+        namespace: str,
+        command: Sequence[str],
+        *,
+        container: str | None = None,
+        seconds: float = EXEC_SECONDS,
+        max_bytes: int = EXEC_BYTES,
     ) -> ExecResult:
-        with self._call("exec", Ref("", "Pod", namespace, name)):
+        ref = Ref("", "Pod", namespace, name)
+        with self._call("exec", ref):
             self._pod("run a command in", name, namespace)
-            return self._test.exec(name, namespace, command, container)
+            begun = time.monotonic()
+            result = self._test.exec(name, namespace, command, container)
+            if time.monotonic() - begun > seconds:
+                raise ExecTimeout(f"run a command in {ref}", seconds)
+            if len(result.stdout) + len(result.stderr) > max_bytes:
+                raise ExecOutputTooLarge(f"run a command in {ref}", max_bytes)
+            return result
 
     @contextmanager
     def _call(self, verb: str, ref: Ref, dry_run: bool = False) -> Iterator[None]:
@@ -442,6 +505,25 @@ class MemoryCluster(Cluster):
             raise KindNotServed(api_version, kind)
         return found
 
+    def _versions(self, group: str, kind: str) -> tuple[Resource, ...]:
+        return preferred_first(
+            one.resource
+            for (api_version, name), one in list(self._store.kinds.items())
+            if name == kind and group_of(api_version) == group
+        )
+
+    def _unavailable(self) -> dict[str, str]:
+        """The group-versions of aggregated APIs: nothing in memory serves these, unless a test says it."""
+        with self._store.changed:
+            services = [obj for ref, obj in self._store.objects.items() if ref[:2] == API_SERVICE_KIND]
+        # A server takes only such names; this one takes any manifest.
+        names = (obj["metadata"]["name"].partition(".") for obj in services if not _is_available(obj))
+        return {f"{group}/{version}": "its server does not answer" for version, _dot, group in names if group}
+
+    def _refuse_doubt(self, api_version: str, kind: str) -> None:
+        versions = self._versions(group_of(api_version), kind)
+        refuse_doubt(api_version, kind, versions, self._unavailable())
+
     def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
         refuse_namespace(verb, kind, ref, self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)))
 
@@ -449,6 +531,16 @@ class MemoryCluster(Cluster):
         ref = Ref("", "Pod", namespace, name)
         if self._store.find(ref) is None:
             raise problem(action, ref, 404, "NotFound", f'pods "{name}" not found')
+
+
+def _is_available(api_service: Object) -> bool:
+    """Whether the kinds of an APIService can be listed: it needs no server of its own, or has one."""
+    spec, status = api_service.get("spec"), api_service.get("status") or {}
+    conditions = status.get("conditions") or ()
+    is_local = not isinstance(spec, dict) or not spec.get("service")
+    return is_local or any(
+        (one.get("type"), one.get("status")) == ("Available", "True") for one in conditions
+    )
 
 
 def namespace_named(name: str) -> Object:

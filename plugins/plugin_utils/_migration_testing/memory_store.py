@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -16,9 +16,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
-    without_version,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     CRD_KIND,
     NAMESPACE_KIND,
@@ -29,6 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     kinds_of_crd,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_responses import (
+    without_version,
+)
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
@@ -36,11 +36,33 @@ PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv
 
 
 class Happened(NamedTuple):
-    """An entry of the history: what a watch tells."""
+    """An entry of the history: what a watch tells.
+
+    Attributes:
+        version: the store's since it happened.
+        ref: the object.
+        event: what a watch of all objects tells.
+        before: the object as it was; None where there was none. Not to be changed.
+    """
 
     version: int
     ref: Ref
     event: Event
+    before: Object | None
+
+    def seen_through(self, matches: Callable[[Object], bool]) -> Event | None:
+        """What a watch tells that selects objects; None if it tells nothing.
+
+        An object that no longer matches is shown as it was while it did.
+        """
+        after = None if self.event.type == "DELETED" else self.event.object
+        matched = self.before is not None and matches(self.before)
+        if after is not None and matches(after):
+            return Event("MODIFIED" if matched else "ADDED", after)
+        if self.before is None or not matched:
+            return None
+        meta = {**self.before["metadata"], "resourceVersion": str(self.version)}
+        return Event("DELETED", {**self.before, "metadata": meta})
 
 
 class Store:
@@ -127,12 +149,15 @@ class Store:
                     settled = False
 
     def _remove(self, ref: Ref) -> None:
-        obj = self.objects.pop(ref)
+        obj = self.objects[ref]
         self._serve(obj, None)
         self._record(ref, "DELETED", obj)
+        del self.objects[ref]
         uid = obj["metadata"]["uid"]
         living = {other["metadata"]["uid"] for other in self.objects.values()}
         for dependent in self._dependents(uid):
+            if dependent not in self.objects:  # It also belonged to another dependent, and went with that.
+                continue
             owners = self.objects[dependent]["metadata"]["ownerReferences"]
             if any(owner["uid"] in living for owner in owners):
                 self._disown(dependent, uid)
@@ -175,5 +200,6 @@ class Store:
     def _record(self, ref: Ref, type_: str, obj: Object) -> None:
         self.version += 1
         obj["metadata"]["resourceVersion"] = str(self.version)
-        self.history.append(Happened(self.version, ref, Event(type_, deep_copy(obj))))
+        event = Event(type_, deep_copy(obj))
+        self.history.append(Happened(self.version, ref, event, self.objects.get(ref)))
         self.changed.notify_all()

@@ -7,6 +7,8 @@ Python reports files, programs and sockets to audit hooks, and calls of function
 Both count only while :func:`watch_process` is open, and only what a migration's own code causes: neither what
 the cluster and the kit do, nor an import.
 
+The garbage collector stands still meanwhile: it would run finalizers of others in a migration's thread.
+
 A thread that calls a function which would end the process is stopped there. It can't be made to raise: Python
 profiles a thread no more once its profiler has raised, so that a second call would end the process after all.
 """
@@ -14,6 +16,7 @@ profiles a thread no more once its profiler has raised, so that a second call wo
 from __future__ import annotations
 
 import datetime
+import gc
 import os
 import random
 import signal
@@ -81,13 +84,16 @@ _watches: list[ProcessUse] = []
 def watch_process() -> Iterator[ProcessUse]:
     """Watch the threads that are started from here on, and keep them from ending the process."""
     _add_audit_hook_once()
-    use, before = ProcessUse(), threading.getprofile()
+    use, before, collects = ProcessUse(), threading.getprofile(), gc.isenabled()
     _watches.append(use)
+    gc.disable()
     threading.setprofile(_profile)
     try:
         yield use
     finally:
         threading.setprofile(before)
+        if collects:
+            gc.enable()
         _watches.remove(use)
 
 

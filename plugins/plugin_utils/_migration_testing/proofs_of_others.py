@@ -18,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
+    readable_version,
+)
 
 from .api_server import namespaced_kinds
 from .attempt_record import attempt_migration
@@ -57,14 +60,15 @@ class Edit:
     def make(self, cluster: Cluster) -> bool:
         """Write it; whether the object was there, and the value not changed yet."""
         ref = self.ref
-        obj = cluster.get(self.api_version, ref.kind, ref.name, ref.namespace or None)
+        at = readable_version(cluster, self.api_version, ref.kind)
+        obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
         if obj is None or _plain(obj, self.field).get(self.key) != self.value:
             return False
         text = base64.b64encode(EDIT.encode()).decode() if self._is_encoded else EDIT
         patch: Object = {self.field: {self.key: text}}
         patch = {"metadata": patch} if self.field == "annotations" else patch
         somebody = cluster.with_field_manager(SOMEBODY)
-        somebody.patch(self.api_version, ref.kind, ref.name, ref.namespace or None, patch)
+        somebody.patch(at, ref.kind, ref.name, ref.namespace or None, patch)
         return True
 
     @property

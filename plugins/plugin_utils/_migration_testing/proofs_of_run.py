@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
     DryRunCluster,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (

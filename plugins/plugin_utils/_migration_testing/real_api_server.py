@@ -25,6 +25,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
+    readable_version,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from .api_server import ApiServer
@@ -129,7 +132,8 @@ class RealApiServer(ApiServer):
     def _refuse_what_is_not_ours(self, objects: Sequence[Object], places: Collection[str]) -> None:
         refs = {ref: at for ref, at in api_versions_of(objects).items() if not ref.namespace}
         for ref, api_version in refs.items():
-            if ref not in self._known and self._cluster.get(api_version, ref.kind, ref.name) is not None:
+            served = readable_version(self._cluster, api_version, ref.kind)
+            if ref not in self._known and self._cluster.get(served, ref.kind, ref.name) is not None:
                 raise ForeignObject(
                     f"{ref} exists on this API server, and the test did not make it: test on a cluster that "
                     f"has none, or give it another name"
@@ -196,14 +200,16 @@ class RealApiServer(ApiServer):
         """What is still there of what tests, or controllers for them, have made."""
         left: dict[Ref, Object] = {}
         for ref, api_version in self._known.items():
+            served = readable_version(self._cluster, api_version, ref.kind)
             if ref.namespace not in self._namespaces and (
-                obj := self._cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+                obj := self._cluster.get(served, ref.kind, ref.name, ref.namespace or None)
             ):
                 left[ref] = obj
         kinds = {(at, ref.kind) for ref, at in self._known.items() if ref.namespace} | MADE_BY_CONTROLLERS
         for namespace in self._namespaces:
             for api_version, kind in kinds:
-                for obj in self._cluster.list(api_version, kind, namespace, metadata_only=True).items:
+                served = readable_version(self._cluster, api_version, kind)
+                for obj in self._cluster.list(served, kind, namespace, metadata_only=True).items:
                     if (kind, obj["metadata"]["name"]) not in IN_EVERY_NAMESPACE:
                         left[ref_of(obj)] = obj
         return left

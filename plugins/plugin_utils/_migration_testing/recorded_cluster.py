@@ -19,9 +19,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import (
+    DISCOVERED,
+    Call,
+    ClusterWrapper,
+    T,
+)
 
-NO_REQUEST = ("resource", "server_version")
+NO_REQUEST = (*DISCOVERED, "server_version")
 """Verbs that ask discovery, which is cached."""
 
 

@@ -17,15 +17,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     group_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.error_responses import (
-    copy_in_version,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
     field_matcher,
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_responses import (
+    copy_in_version,
+)
 
 from .recorded_cluster import ref_named
 

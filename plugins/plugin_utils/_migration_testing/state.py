@@ -15,6 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
+    readable_version,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
 
 from .attempt_record import AttemptRecord
@@ -35,7 +38,9 @@ def read_state(cluster: Cluster, versions: Mapping[Ref, str]) -> ClusterState:
     """The objects as they are now; what is being deleted counts as gone."""
     found: dict[Ref, Object | None] = {}
     for ref, api_version in versions.items():
-        obj = cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+        # A migration may take the version away that an object was given in.
+        served = readable_version(cluster, api_version, ref.kind)
+        obj = cluster.get(served, ref.kind, ref.name, ref.namespace or None)
         found[ref] = None if obj is None or obj["metadata"].get("deletionTimestamp") else obj
     return found
 

@@ -1,25 +1,18 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fetch an archive."""
+"""Download files."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
 _SECONDS_WITHOUT_A_BYTE = 60
-
-
-def without_login(url: str) -> str:
-    """A URL as it may be shown: without user, password and query, any of which may be a secret."""
-    parts = urlsplit(url)
-    if not parts.scheme or not parts.netloc:
-        return url
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def download(url: str, target: Path) -> None:
@@ -35,4 +28,15 @@ def download(url: str, target: Path) -> None:
             shutil.copyfileobj(answer, file)
     except Exception as error:
         # open_url raises urllib's, http's, ssl's and classes of its own: each says why in one line.
-        raise release_error(f"can't be downloaded: {error}", without_login(url)) from error
+        raise release_error(
+            f"can't be downloaded: {_without_secrets(str(error), url)}", without_login(url)
+        ) from error
+
+
+def _without_secrets(text: str, url: str) -> str:
+    """A text without the user, the password and the query of a URL: some errors quote them."""
+    parts = urlsplit(url)
+    login = parts.netloc.rpartition("@")[0]
+    for secret in (login, login.partition(":")[2], parts.query):
+        text = text.replace(secret, "***") if secret else text
+    return text

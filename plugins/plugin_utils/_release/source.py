@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
-from .download import download, without_login
+from .download import download
 from .layout import TELLING
 from .version import version_in_name, version_of_checkout
 
@@ -66,10 +67,19 @@ def wanted_digest(request: ReleaseRequest) -> str:
                 without_login(request.source),
             )
         return ""
-    kind, colon, digest = request.checksum.strip().rpartition(":")
+    return parse_checksum(request.checksum)
+
+
+def parse_checksum(checksum: str) -> str:
+    """The sha256 that a checksum pins, as lower-case hexadecimal digits.
+
+    Raises:
+        ReleaseError: it has another form.
+    """
+    kind, colon, digest = checksum.strip().rpartition(":")
     digest = digest.lower()
     if (colon and kind != "sha256") or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-        raise release_error(f"the checksum {request.checksum!r} is not of the form {_CHECKSUM_FORM}")
+        raise release_error(f"the checksum {checksum!r} is not of the form {_CHECKSUM_FORM}")
     return digest
 
 

@@ -30,11 +30,21 @@ def read_text(path: Path, shown: str) -> str:
         ReleaseError: it can't be read, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise release_error(f"not UTF-8 text: {error.reason} at byte {error.start}", shown) from error
+        return decode_text(path.read_bytes(), shown)
     except OSError as error:
         raise release_error(f"can't be read: {error.strerror}", shown) from error
+
+
+def decode_text(content: bytes, shown: str) -> str:
+    """The text that some bytes are, without a byte order mark.
+
+    Raises:
+        ReleaseError: they are not UTF-8.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise release_error(f"not UTF-8 text: {error.reason} at byte {error.start}", shown) from error
 
 
 def read_settings(text: str, file: str) -> LocatedMapping:

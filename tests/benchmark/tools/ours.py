@@ -9,12 +9,14 @@ import re
 
 from ..measurements import Sample
 from ..migrations import write_migrations
-from ..names import MIGRATING, OURS, PING
+from ..modules import write_modules
+from ..names import MIGRATING, MODULES, OURS, PING
 from ..running import ANSIBLE_PLAYBOOK, BenchmarkError, Done
 from ..workload import PROFILE
 from .tool import Samples, Tool
 
 DEPLOY = "kyma.lifecycle.deploy_kyma"
+MANAGE_MODULES = "kyma.lifecycle.modules"
 AGENT = "kyma-lifecycle"
 PING_PLAYBOOK = """\
 - hosts: "{{ groups['all'] or 'localhost' }}"
@@ -29,6 +31,7 @@ class Ours(Tool):
     """It waits until everything is healthy, Jobs included."""
 
     row = OURS
+    _has_modules = False
 
     def first(self) -> Samples:
         """Deploy to an empty cluster.
@@ -40,13 +43,19 @@ class Ours(Tool):
         return {OURS: done.sample}
 
     def unchanged(self) -> Samples:
-        """Deploy again, which takes one task, with many migrations too; run a playbook that does nothing."""
+        """Deploy again, which takes one task, with many migrations too; look at modules; run a ping."""
         ping, migrations = self.place.folder / "ping.yml", self.place.folder / "migrations"
         ping.write_text(PING_PLAYBOOK, encoding="utf-8")
         write_migrations(migrations)
+        if not self._has_modules:
+            # Twice, as it is when controllers have settled that the next run need not look closely.
+            for _time in range(2):
+                self._manage_modules()
+            self._has_modules = True
         return {
             OURS: self._nothing_to_do(),
             MIGRATING: self._nothing_to_do(f" kyma_migration_paths={migrations}"),
+            MODULES: _unchanged(self._manage_modules()),
             PING: self.place.run([ANSIBLE_PLAYBOOK, ping], self.cluster).sample,
         }
 
@@ -56,11 +65,20 @@ class Ours(Tool):
         return {OURS: self._deploy().sample}
 
     def _nothing_to_do(self, variables: str = "") -> Sample:
-        done = self._deploy(variables)
-        if not re.search(r"ok=1 +changed=0 ", done.printed):
-            raise BenchmarkError(f"The deployment had something to do:\n{done.printed[-4000:]}")
-        return done.sample
+        return _unchanged(self._deploy(variables))
+
+    def _manage_modules(self) -> Done:
+        """Want twenty modules."""
+        variables = write_modules(self.place.folder / "modules")
+        return self.place.run([ANSIBLE_PLAYBOOK, MANAGE_MODULES, "-e", f"@{variables}"], self.cluster, AGENT)
 
     def _deploy(self, more: str = "") -> Done:
         variables = f"kyma_release={self.workload.release} kyma_profile={PROFILE}{more}"
         return self.place.run([ANSIBLE_PLAYBOOK, DEPLOY, "-e", variables], self.cluster, AGENT)
+
+
+def _unchanged(done: Done) -> Sample:
+    """What a run has used that had nothing to do, in one task."""
+    if not re.search(r"ok=1 +changed=0 ", done.printed):
+        raise BenchmarkError(f"There was something to do:\n{done.printed[-4000:]}")
+    return done.sample

@@ -17,6 +17,22 @@ def quick(name: str, **options: Any) -> dict[str, Any]:
     return {"name": name, "kyma_test.carried.quick": {**CONNECTION, **options}, "ignore_errors": True}
 
 
+def test_short_secrets_hide_nothing_of_a_result_and_are_shown_nowhere(playbooks: Playbooks) -> None:
+    values = {"digit": "4", "word": "one", "long": "geheim-456"}
+    playbooks.environment["ANSIBLE_INJECT_INVOCATION"] = "true"
+    outcome = playbooks.run([quick("values", values=values), quick("alias", texts=values)])
+    for host in (HERE, THERE):
+        for name in ("values", "alias"):
+            result = outcome.results[host, name]
+            assert result["lengths"] == {"digit": 1, "word": 3, "long": 10}
+            assert (result["params"]["number"], result["params"]["mode"]) == (4, "one")
+            assert KEY not in result["said"]
+            assert "geheim-456" not in str(result)
+    invocation = outcome.results[THERE, "alias"]["invocation"]["module_args"]
+    assert invocation["values"] == invocation["texts"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+    assert "geheim-456" not in outcome.text
+
+
 def test_both_ways_answer_alike(playbooks: Playbooks) -> None:
     values = playbooks.folder / "values.yaml"
     values.write_text("logging: {}\n")

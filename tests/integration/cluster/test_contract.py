@@ -1,11 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same assertions on the in-memory cluster and on a real API server: the one must be like the other."""
+"""The same assertions on the in-memory cluster and on a real API server: the one must be like the other.
+
+What reads say of kinds that are not served is asserted on overlays over both, too.
+"""
 
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -16,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
+    ApiUnavailable,
     ClusterError,
     Conflict,
     Forbidden,
@@ -27,6 +32,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import live_cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refusals import (
     is_immutable,
     is_other_object,
@@ -34,6 +43,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.refu
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
+
+from tests.support.served_kinds import silent_api, with_versions
 
 BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
 
@@ -786,6 +797,69 @@ class TestWatches:
         assert versions == sorted(versions)
         assert events[0].object["kind"] == "ConfigMap"
 
+    def test_what_stops_to_match_a_selector_is_told_as_deleted(self, cluster: Cluster, place: str) -> None:
+        start = cluster.list("v1", "ConfigMap", place).resource_version
+        labelled = config_map(place, k="1")
+        labelled["metadata"]["labels"] = {"x": "1"}
+        cluster.create(config_map(place, "never", k="0"))
+        cluster.create(labelled)
+        cluster.patch("v1", "ConfigMap", "a", place, {"data": {"k": "2"}})
+        gone = cluster.patch(
+            "v1", "ConfigMap", "a", place, {"data": {"k": "3"}, "metadata": {"labels": {"x": "2"}}}
+        )
+        cluster.patch("v1", "ConfigMap", "a", place, {"data": {"k": "4"}})
+        cluster.patch("v1", "ConfigMap", "a", place, {"metadata": {"labels": {"x": "1"}}})
+        cluster.delete("v1", "ConfigMap", "a", place)
+        watch = cluster.watch(
+            "v1", "ConfigMap", place, resource_version=start, seconds=1, label_selector="x=1"
+        )
+        events = list(watch)
+        assert [(e.type, e.object["data"]["k"]) for e in events] == [
+            ("ADDED", "1"),
+            ("MODIFIED", "2"),
+            ("DELETED", "2"),
+            ("ADDED", "4"),
+            ("DELETED", "4"),
+        ]
+        # As it was while it matched, in the version since which it doesn't.
+        assert events[2].object["metadata"]["labels"] == {"x": "1"}
+        assert events[2].object["metadata"]["resourceVersion"] == gone["metadata"]["resourceVersion"]
+
+    def test_metadata_alone(self, cluster: Cluster, place: str) -> None:
+        start = cluster.list("v1", "ConfigMap", place).resource_version
+        created = cluster.create(config_map(place, k="1"))
+        watch = cluster.watch(
+            "v1",
+            "ConfigMap",
+            place,
+            resource_version=start,
+            seconds=1,
+            field_selector="metadata.name=a",
+            metadata_only=True,
+        )
+        [event] = list(watch)
+        meta = created["metadata"]
+        assert event.object == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+
+    def test_a_silent_watch_is_stopped(self, cluster: Cluster, place: str) -> None:
+        start = cluster.list("v1", "ConfigMap", place).resource_version
+        stop = StopSignal()
+        watch = cluster.watch(
+            "v1",
+            "ConfigMap",
+            place,
+            resource_version=start,
+            seconds=60,
+            field_selector="metadata.name=a",
+            stop=stop,
+        )
+        cluster.create(config_map(place, k="1"))
+        assert next(watch).type == "ADDED"
+        threading.Timer(0.2, stop.set).start()
+        began = time.monotonic()
+        assert list(watch) == []
+        assert time.monotonic() - began < 2
+
 
 class TestCustomResources:
     def test_established(self, cluster: Cluster, widgets: Object) -> None:
@@ -881,3 +955,124 @@ class TestCustomResources:
         assert cluster.delete(widgets["apiVersion"], widgets["kind"], widgets["metadata"]["name"]) is True
         eventually(lambda: cluster.get(obj["apiVersion"], "Widget", "w", place) is None)
         eventually(lambda: cluster.list(obj["apiVersion"], "Widget").items == [])
+
+
+def is_not_served(cluster: Cluster, api_version: str, namespace: str) -> bool:
+    """Whether reads of Widgets in a version are refused, all in one way; a server may take a second."""
+    reads: list[Callable[[], Any]] = [
+        lambda: cluster.list(api_version, "Widget"),
+        lambda: cluster.list(api_version, "Widget", namespace, metadata_only=True),
+        lambda: cluster.get(api_version, "Widget", "w", namespace),
+        lambda: cluster.get(api_version, "Widget", "nothing", namespace),
+    ]
+    errors = []
+    for read in reads:
+        try:
+            read()
+        except KindNotServed as error:
+            errors.append((error.served, str(error)))
+    assert len(set(errors)) <= 1
+    return len(errors) == len(reads)
+
+
+class TestServedVersions:
+    """No read answers that there is nothing where objects may exist."""
+
+    @pytest.fixture
+    def api_service(self, cluster: Cluster) -> Iterator[Object]:
+        """An APIService whose Service has no endpoints."""
+        obj = silent_api(f"a{secrets.token_hex(4)}.contract.test")
+        cluster.apply(obj)
+        yield obj
+        cluster.delete(obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
+
+    @pytest.fixture(params=["the cluster", "an overlay"])
+    def reader(self, request: pytest.FixtureRequest, cluster: Cluster) -> Cluster:
+        """What is read from: the cluster itself, or an overlay over it."""
+        return cluster if request.param == "the cluster" else DryRunCluster(cluster)
+
+    def test_all_versions_are_named_the_preferred_one_first(self, cluster: Cluster, reader: Cluster) -> None:
+        crd = widget_crd(f"c{secrets.token_hex(4)}.contract.test")
+        group = crd["spec"]["group"]
+        assert reader.served(group, "Widget") == ()
+        versions = dict.fromkeys(("v1alpha2", "v1", "v2beta1", "v2", "v11beta2", "v10", "foo1"), True)
+        reader.apply(with_versions(crd, **versions))
+        try:
+            found = eventually(lambda: reader.served(group, "Widget"))
+            assert {(one.kind, one.plural, one.namespaced) for one in found} == {("Widget", "widgets", True)}
+            names = [one.api_version.rpartition("/")[2] for one in found]
+            assert names == ["v10", "v2", "v1", "v11beta2", "v2beta1", "v1alpha2", "foo1"]
+        finally:
+            cluster.delete(crd["apiVersion"], crd["kind"], crd["metadata"]["name"])
+        assert [one.api_version for one in reader.served("apps", "Deployment")] == ["apps/v1"]
+        autoscalers = reader.served("autoscaling", "HorizontalPodAutoscaler")
+        assert [one.api_version for one in autoscalers] == ["autoscaling/v2", "autoscaling/v1"]
+
+    def test_a_version_that_is_not_served_is_no_empty_list_while_another_one_is(
+        self, cluster: Cluster, reader: Cluster, place: str
+    ) -> None:
+        crd = widget_crd(f"c{secrets.token_hex(4)}.contract.test")
+        group = crd["spec"]["group"]
+        cluster.apply(with_versions(crd, v1=True, v2=True))
+        try:
+            eventually(lambda: len(cluster.served(group, "Widget")) == 2)
+            cluster.apply(widget(crd, place, size=1))
+            # An overlay takes the version away by itself.
+            reader.apply(with_versions(crd, v1=False, v2=True))
+            eventually(lambda: is_not_served(reader, f"{group}/v1", place))
+            with pytest.raises(KindNotServed) as caught:
+                reader.list(f"{group}/v1", "Widget")
+            assert caught.value.served == (f"{group}/v2",)
+            assert f"it serves Widget in {group}/v2" in str(caught.value)
+            [found] = reader.list(f"{group}/v2", "Widget").items
+            assert found["metadata"]["name"] == "w"
+        finally:
+            cluster.delete(crd["apiVersion"], crd["kind"], crd["metadata"]["name"])
+
+    def test_a_version_that_never_was_is_no_empty_list_either(
+        self, reader: Cluster, widgets: Object, place: str
+    ) -> None:
+        assert is_not_served(reader, f"{widgets['spec']['group']}/v7", place)
+        with pytest.raises(KindNotServed, match="in apps/v1,"):
+            reader.list("apps/v1beta1", "Deployment")
+
+    def test_what_no_version_serves_does_not_exist(self, reader: Cluster, widgets: Object) -> None:
+        for api_version in ("nothing.test/v1", f"{widgets['spec']['group']}/v1", "apps/v1"):
+            assert reader.list(api_version, "Nothing").items == []
+            assert reader.get(api_version, "Nothing", "a", "default") is None
+            assert reader.served(api_version.rpartition("/")[0], "Nothing") == ()
+
+    def test_an_aggregated_api_that_is_down_is_no_empty_list(
+        self, cluster: Cluster, reader: Cluster, api_service: Object
+    ) -> None:
+        group = api_service["spec"]["group"]
+
+        def refusals() -> list[str]:
+            found = []
+            for read in (
+                lambda: reader.list(f"{group}/v1", "Thing"),
+                lambda: reader.list(f"{group}/v2", "Thing"),
+                lambda: reader.get(f"{group}/v1", "Thing", "a", "default"),
+                lambda: reader.served(group, "Thing"),
+            ):
+                try:
+                    read()
+                except ApiUnavailable as error:
+                    found.append(str(error))
+            return found
+
+        told = eventually(lambda: found if len(found := refusals()) == 4 else [])
+        assert all(f"APIService v1.{group}: its server does not answer" in one for one in told)
+        assert all(f"kubectl describe apiservice v1.{group}" in one for one in told)
+        # Reads of all other kinds go on.
+        assert reader.get("v1", "Namespace", "default") is not None
+        assert reader.list("nothing.test/v1", "Nothing").items == []
+        name = api_service["metadata"]["name"]
+        assert [
+            i
+            for i in reader.list("apiregistration.k8s.io/v1", "APIService").items
+            if i["metadata"]["name"] == name
+        ]
+        cluster.delete(api_service["apiVersion"], "APIService", name)
+        eventually(lambda: not refusals())
+        assert reader.list(f"{group}/v1", "Thing").items == []

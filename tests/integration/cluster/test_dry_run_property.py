@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import AlreadyExists, ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 

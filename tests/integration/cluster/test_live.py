@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 import sys
 import threading
 import time
@@ -29,6 +30,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
+
+from tests.support.served_kinds import silent_api
 
 pytestmark = pytest.mark.cluster
 
@@ -74,9 +78,38 @@ def test_legacy_discovery_says_the_same(live_cluster: LiveCluster, monkeypatch: 
     monkeypatch.setattr(discovery, "ACCEPT", "application/json")
     legacy = discovery.Discovery(live_cluster._fetch_discovery).refresh()
 
-    assert {kind: r for kind, r in legacy.items() if kind[0] in ("v1", "apps/v1")} == {
-        kind: r for kind, r in aggregated.items() if kind[0] in ("v1", "apps/v1")
+    known = ("v1", "apps/v1", "autoscaling/v1", "autoscaling/v2")
+    assert {kind: r for kind, r in legacy.table.items() if kind[0] in known} == {
+        kind: r for kind, r in aggregated.table.items() if kind[0] in known
     }
+    for group, kind in (("apps", "Deployment"), ("autoscaling", "HorizontalPodAutoscaler")):
+        assert legacy.versions(group, kind) == aggregated.versions(group, kind)
+
+
+@pytest.mark.parametrize("how", ["aggregated", "legacy"])
+def test_discovery_knows_which_aggregated_api_is_down(
+    live_cluster: LiveCluster, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import discovery
+
+    if how == "legacy":
+        monkeypatch.setattr(discovery, "ACCEPT", "application/json")
+        # The 503 is this server's last word.
+        live_cluster._transport.retry_policy = RetryPolicy(limit=0.2)
+    obj = silent_api(f"{how}{secrets.token_hex(4)}.live.test")
+    api_version = f"{obj['spec']['group']}/v1"
+    live_cluster.apply(obj)
+    try:
+        end = time.monotonic() + 30
+        while True:
+            found = discovery.Discovery(live_cluster._fetch_discovery).refresh()
+            if api_version in found.unavailable:
+                break
+            assert time.monotonic() < end, found.unavailable
+            time.sleep(0.2)
+    finally:
+        live_cluster.delete(obj["apiVersion"], "APIService", obj["metadata"]["name"])
+    assert "apps/v1" not in found.unavailable
 
 
 def test_the_life_of_an_object(live_cluster: LiveCluster, namespace: str) -> None:

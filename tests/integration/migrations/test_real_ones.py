@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
     DryRunCluster,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
     check_migrations,
     run_migrations,

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
 from tests.cluster.paths import ROOT
 from tests.support.accounts import deployer_of
-from tests.support.audit import AuditLog
-from tests.support.control_plane import control_plane
 from tests.support.needs import skip
-from tests.support.own_cluster import OwnCluster
+from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import SmallRelease
 
@@ -28,14 +24,6 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
     """A new, empty cluster of plain processes, ended after the last test of the file."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
-
-
-@contextmanager
-def new_cluster(state: Path) -> Iterator[OwnCluster]:
-    """A new, empty cluster whose data is in a folder, ended with the context."""
-    with control_plane(state) as kubeconfig:
-        api = connect({"kubeconfig": str(kubeconfig)})
-        yield OwnCluster(kubeconfig, AuditLog(state / "audit.log"), api)
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from tests.support.audit import writes
+from tests.support.operators import operator_role
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
@@ -48,7 +50,10 @@ def deployed(small: SmallRelease, playbook: Playbook) -> Outcome:
     crds.parent.mkdir(parents=True)
     crds.write_text(json.dumps(definition()))
     small.component("certs", config_map("ca", a="1"), prerequisite=True)
-    small.component("shop", deployment("shop"), widget("ours"), config_map("keep"), config_map("old"))
+    operator = operator_role("shop", "widgets")
+    small.component(
+        "shop", deployment("shop"), operator, widget("ours"), config_map("keep"), config_map("old")
+    )
     small.component("mail", deployment("mail"), config_map("moves", a="1"), needs=["shop"])
     return playbook.deploy(small.folder).succeeded()
 
@@ -56,7 +61,8 @@ def deployed(small: SmallRelease, playbook: Playbook) -> Outcome:
 @pytest.fixture(scope="module")
 def pruned(small: SmallRelease, playbook: Playbook, deployed: Outcome) -> Outcome:
     assert deployed
-    small.write("shop", deployment("shop"), widget("ours"), config_map("keep"), config_map("moves", a="1"))
+    kept = [deployment("shop"), operator_role("shop", "widgets"), widget("ours"), config_map("keep")]
+    small.write("shop", *kept, config_map("moves", a="1"))
     small.write("mail", deployment("mail"))
     return playbook.deploy(small.folder).succeeded()
 
@@ -73,18 +79,24 @@ def others(own_cluster: OwnCluster, pruned: Outcome) -> None:
 @pytest.fixture(scope="module")
 def rehearsed(playbook: Playbook, others: None) -> Outcome:
     del others
-    return playbook.delete("--check", "--diff").succeeded()
+    return playbook.delete("--check", "--diff").failed()
 
 
 @pytest.fixture(scope="module")
-def deleted(playbook: Playbook, rehearsed: Outcome) -> Outcome:
+def blocked(playbook: Playbook, rehearsed: Outcome) -> Outcome:
     assert rehearsed
-    return playbook.delete().succeeded()
+    return playbook.delete().failed()
 
 
 @pytest.fixture(scope="module")
-def forced(playbook: Playbook, deleted: Outcome) -> Outcome:
-    assert deleted
+def rehearsed_by_force(playbook: Playbook, blocked: Outcome) -> Outcome:
+    assert blocked
+    return playbook.delete("--check", "--diff", delete_force=True).succeeded()
+
+
+@pytest.fixture(scope="module")
+def forced(playbook: Playbook, rehearsed_by_force: Outcome) -> Outcome:
+    assert rehearsed_by_force
     return playbook.delete(delete_force=True).succeeded()
 
 
@@ -97,45 +109,61 @@ def test_what_was_dropped_goes_after_everything_is_healthy_and_what_moved_lives(
     assert pruned.recap["failed"] == 0
 
 
-def test_a_rehearsed_deletion_shows_what_goes_and_writes_nothing(
-    rehearsed: Outcome, deleted: Outcome
+def shown(outcome: Outcome) -> set[str]:
+    """What a rehearsed deletion has shown that goes."""
+    return {entry["before_header"].rpartition(" ")[2] for entry in outcome.results[0]["diff"]}
+
+
+def test_an_operator_stays_with_all_that_it_needs_while_resources_of_others_live(
+    blocked: Outcome, own_cluster: OwnCluster
 ) -> None:
-    assert writes(rehearsed.requests) == []
-    shown = {entry["before_header"].rpartition(" ")[2] for entry in rehearsed.results[0]["diff"]}
-    assert shown == {target.rpartition(" ")[2] for target in deletions(deleted)}
-    assert f"{NAMESPACE}/shop" in shown
+    told = str(blocked.results[0]["msg"])
+    head = "shop not started: nothing of it is deleted, as resources that it manages live and need it:"
+    assert f"{head} 1 Widget.{GROUP}\n    Widget default/theirs: " in told
+    # As the operator stays, so does what its component has brought.
+    assert f"foundation not started: nothing of it is deleted{head.partition('deleted')[2]} 2 Widget" in told
+    assert " s old" in told
+    assert "force=true (kyma_delete_force)" in told
+    assert "certs not started: shop may need it" in told
+    found = own_cluster.api.get("apps/v1", "Deployment", "shop", NAMESPACE)
+    assert found
+    assert found["status"]["readyReplicas"] == 1
+    assert own_cluster.api.get(f"{GROUP}/v1", "Widget", "ours", NAMESPACE)
 
 
-def test_all_goes_backwards_but_for_what_others_use(deleted: Outcome, own_cluster: OwnCluster) -> None:
-    order = deletions(deleted)
-    assert order.index(f"deployments {NAMESPACE}/mail") < order.index(f"widgets {NAMESPACE}/ours")
-    assert order.index(f"widgets {NAMESPACE}/ours") < order.index(f"deployments {NAMESPACE}/shop")
-    assert order.index(f"configmaps {NAMESPACE}/keep") < order.index(f"configmaps {NAMESPACE}/ca")
-    assert not [target for target in order if "theirs" in target]
-    assert own_cluster.api.list("v1", "Pod", NAMESPACE).items == []
-    warnings = deleted.results[0]["warnings"]
-    assert [one for one in warnings if "these live: Widget default/theirs" in one]
-    assert [one for one in warnings if f"lives in it: ConfigMap {NAMESPACE}/theirs" in one]
-    assert "mail: deleting" in deleted.text
-
-
-def test_a_deletion_is_recorded_and_tells_how_long_it_took(deleted: Outcome, own_cluster: OwnCluster) -> None:
-    result = deleted.results[0]
+def test_a_deletion_is_recorded_and_tells_how_long_it_took(blocked: Outcome, own_cluster: OwnCluster) -> None:
+    result = blocked.results[0]
     record = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Run", result["run"])
     assert record
     assert record["spec"]["action"] == "delete"
-    assert record["status"]["state"] == result["state"] == "succeeded"
-    assert "these live: Widget default/theirs" in record["status"]["message"]
+    assert record["status"]["state"] == result["state"] == "failed"
+    assert "Widget default/theirs" in record["status"]["message"]
     assert set(record["status"]["phases"]) == {"components", "prerequisites", "foundation"}
-    table = deleted.text[deleted.text.index("what ") :]
+    table = blocked.text[blocked.text.index("what ") :]
     assert [one for one in ("mail", "shop", "certs", "foundation") if f"component  {one} " not in table] == []
 
 
-def test_again_changes_nothing_and_by_force_all_goes_and_nothing_of_ours_remains(
+def test_a_rehearsed_deletion_says_what_the_deletion_does_and_writes_nothing(
+    rehearsed: Outcome, blocked: Outcome, rehearsed_by_force: Outcome
+) -> None:
+    assert writes([*rehearsed.requests, *rehearsed_by_force.requests]) == []
+    gone = {target.rpartition(" ")[2] for target in deletions(blocked)}
+    assert shown(rehearsed) == gone == {f"{NAMESPACE}/mail"}
+    told = [re.sub(r"\d+ (s|min) old", "", str(one.results[0]["msg"])) for one in (rehearsed, blocked)]
+    assert told[0] == told[1]
+    assert {"default/theirs", f"{NAMESPACE}/ours", f"{NAMESPACE}/shop"} <= shown(rehearsed_by_force)
+
+
+def test_by_force_all_goes_backwards_after_what_others_have_and_nothing_of_ours_remains(
     forced: Outcome, own_cluster: OwnCluster, playbook: Playbook
 ) -> None:
-    assert deletions(forced)[0] == "widgets default/theirs"
+    first, *order = deletions(forced)
+    assert first == "widgets default/theirs"
+    assert order.index(f"widgets {NAMESPACE}/ours") < order.index(f"deployments {NAMESPACE}/shop")
+    assert order.index(f"configmaps {NAMESPACE}/keep") < order.index(f"configmaps {NAMESPACE}/ca")
     api = own_cluster.api
+    assert api.list("v1", "Pod", NAMESPACE).items == []
+    assert "shop: deleting" in forced.text
     assert api.get("v1", "Namespace", NAMESPACE) is None
     definitions = api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items
     assert [one["metadata"]["name"] for one in definitions] == []

@@ -20,11 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
 
 from tests.support.accounts import deployer_of
 from tests.support.audit import Request, writes
-from tests.support.own_cluster import OwnCluster
+from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.playbook_run import Outcome
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
-
-from .conftest import new_cluster
 
 pytestmark = pytest.mark.control_plane
 

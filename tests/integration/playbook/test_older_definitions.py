@@ -25,6 +25,7 @@ LACKING = {
     "Inventory": ("spec", "digest"),
     "Run": ("spec", "migrations"),
     "JournalEntry": ("spec", "irreversible"),
+    "Module": ("spec", "mandatory"),
 }
 """By kind, a field that its definition lacks."""
 MIGRATIONS = {"migrations": {"one/mark": {"verdict": "needed", "evidence": "it has not run"}}}

@@ -18,9 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.benchmark import audit
+from tests.benchmark import audit, errands
 from tests.benchmark.bounds import bounds
-from tests.benchmark.measurements import Measurements, Sample, Setting, typical
+from tests.benchmark.measurements import Figure, Measurements, Sample, Setting, typical
 from tests.benchmark.migrations import write_migrations
 from tests.benchmark.names import (
     CHANGED,
@@ -34,6 +34,7 @@ from tests.benchmark.names import (
     UNCHANGED,
 )
 from tests.benchmark.page import page, workloads
+from tests.benchmark.running import BenchmarkError
 from tests.benchmark.tables import report
 from tests.benchmark.trial import rounds_of
 from tests.support.migrations import config_map, setting
@@ -216,3 +217,49 @@ def test_the_page_has_the_tables_and_no_blanks_left() -> None:
 def test_rounds_can_be_limited() -> None:
     assert rounds_of("ours", 360, 1) == rounds_of("helm", 3600, 1)
     assert rounds_of("ours", 360).unchanged > rounds_of("helm", 3600).unchanged
+
+
+@pytest.mark.parametrize(("value", "holds"), [(150.0, True), (150.5, False)])
+def test_a_figure_is_shown_with_its_limit(value: float, *, holds: bool) -> None:
+    found = Measurements(
+        figures=[
+            Figure("memory", value, "MB", 150.0),
+            Figure("requests", 6),
+            Figure("CPU", 0.0012, "core", 0.01),
+        ]
+    )
+    assert [one.kept for one in found.figures] == [holds, True, True]
+    rows = [[cell.strip() for cell in line.split("|")] for line in report(found, []).splitlines()]
+    assert ["", "memory", f"{value:.0f} MB", "150 MB", "kept" if holds else "**broken**", ""] in rows
+    assert ["", "requests", "6", "", "", ""] in rows
+    assert ["", "CPU", "0.0012 core", "0.01 core", "kept", ""] in rows
+
+
+def test_the_answer_to_a_change_is_the_last_job_by_the_servers_clock(tmp_path: Path) -> None:
+    def event(verb: str, resource: str, seconds: int, stage: str = "ResponseComplete") -> str:
+        return json.dumps(
+            {
+                "auditID": f"{verb}-{resource}-{seconds}",
+                "verb": verb,
+                "stage": stage,
+                "objectRef": {"resource": resource},
+                "stageTimestamp": f"2026-11-25T00:00:{seconds:02}.500000Z",
+                "userAgent": "kyma-lifecycle/0.1",
+            }
+        )
+
+    log = tmp_path / "audit.log"
+    before = event("create", "jobs", 0) + "\n"
+    lines = [
+        event("patch", "configmaps", 1),
+        event("create", "jobs", 2),
+        event("list", "pods", 2),
+        event("create", "jobs", 4),
+        event("watch", "jobs", 5),
+        event("get", "errands", 6),
+    ]
+    log.write_text(before + "\n".join(lines) + "\n" + lines[0][:20])
+    assert errands.answer_seconds(log, len(before), 2) == 3.0
+    assert errands.reads(log, len(before)) == 2
+    with pytest.raises(BenchmarkError, match="made 2 Jobs instead of 20"):
+        errands.answer_seconds(log, len(before), 20)

@@ -16,7 +16,7 @@ import pytest
 
 from tests.benchmark import __main__ as benchmark
 from tests.benchmark import trial
-from tests.benchmark.measurements import Measurements, Sample, Setting
+from tests.benchmark.measurements import Figure, Measurements, Sample, Setting
 from tests.benchmark.names import CASES, FIRST, HELM, OURS, UNCHANGED
 from tests.benchmark.running import Cluster, Place, TooLong
 from tests.benchmark.tools.tool import Samples, Tool
@@ -118,6 +118,10 @@ def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "Workload", AtHand)
     monkeypatch.setattr(benchmark, "_release", Path)
     monkeypatch.setattr(benchmark, "versions", lambda: "versions")
+    figure = Figure("memory of the engine", 99, "MB", 150)
+    monkeypatch.setattr(
+        benchmark, "measure_errands", lambda _place, found, _most: found.figures.append(figure)
+    )
     for module in (trial, benchmark):
         monkeypatch.setattr(module, "TOOLS", {"helm": Slow, "ours": Fine})
 
@@ -131,6 +135,7 @@ def test_a_tool_that_takes_too_long_stops_no_other_and_the_page_has_what_was_mea
     assert text.count("| kyma.lifecycle ") == len(CASES)
     assert "Not measured: helm with 3600 objects to its end." in text
     assert "is ended, and has that time with a `>`" in text
+    assert "| memory of the engine |    99 MB |  150 MB | kept |" in text
 
 
 @pytest.mark.usefixtures("two_tools")

@@ -23,20 +23,21 @@ FLOORS: Mapping[str, int] = {
     "_text": 0,
     "_threads": 0,
     "_cluster": 1,
-    "migration": 2,
-    "_objects": 2,
-    "_release": 2,
-    "migrations": 3,
-    "_migrations": 3,
-    "_carrier": 4,
-    "_runs": 5,
-    "_components": 6,
-    "_jobs": 6,
-    "_deploy": 7,
-    "_errands": 7,
-    "_module_lifecycle": 7,
-    "_store": 7,
-    "_tasks": 8,
+    "_dry_run": 2,
+    "migration": 3,
+    "_objects": 3,
+    "_release": 3,
+    "migrations": 4,
+    "_migrations": 4,
+    "_carrier": 5,
+    "_runs": 6,
+    "_components": 7,
+    "_jobs": 7,
+    "_deploy": 8,
+    "_errands": 8,
+    "_module_lifecycle": 8,
+    "_store": 8,
+    "_tasks": 9,
 }
 """The floor of each room of module_utils. Rooms of one floor don't know each other."""
 
@@ -168,7 +169,7 @@ IMPORTS = {
 def test_an_import_that_goes_up_is_found(source: str) -> None:
     files = {"module_utils._runs.lease.lease": source, "module_utils._deploy.plan.hops": ""}
     assert upward(graph_of(files)) == [
-        "module_utils._runs.lease.lease imports module_utils._deploy.plan.hops: floor 7, its own is 5"
+        "module_utils._runs.lease.lease imports module_utils._deploy.plan.hops: floor 8, its own is 6"
     ]
 
 

@@ -43,6 +43,7 @@ def test_the_archive_has_these_and_no_others() -> None:
         "changelogs",
         "docs",
         "examples",
+        "extensions",
         "meta",
         "playbooks",
         "plugins",

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_car
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 REPO = Path(__file__).resolve().parents[3]
 MODULES = sorted(path.stem for path in (REPO / "plugins/modules").glob("*.py"))
+BACKGROUND = ("component", "errand", "migration", "module", "reconcile_errands")
 OF_OTHERS = "kubernetes.core."
 DEFAULTS = {
     "type": "str",
@@ -62,7 +63,7 @@ def test_every_module_is_in_the_action_group_and_has_its_carrier(name: str) -> N
     group = yaml.safe_load((REPO / "meta/runtime.yml").read_text())["action_groups"]["kyma"]
     assert name in group
     carrier = import_module(f"{PLUGINS}.action.{name}").ActionModule
-    assert issubclass(carrier, BackgroundCarrier if name in ("component", "migration") else DirectCarrier)
+    assert issubclass(carrier, BackgroundCarrier if name in BACKGROUND else DirectCarrier)
     assert "DEFINITION" in vars(import_module(f"{PLUGINS}.modules.{name}"))
 
 

@@ -13,7 +13,17 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    ModuleRecord,
+    write_module_record,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
+    component,
+    migration,
+    run,
+    versioned_secret,
+    versioned_secret_info,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -26,7 +36,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 from tests.support.driver import Deployer, config_map, deployer, deployment, release
 
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
-MODULES = ("plan", "run", "run_info", "component", "component_info", "migration", "migration_info")
+MODULES = (
+    "plan",
+    "run",
+    "run_info",
+    "component",
+    "component_info",
+    "migration",
+    "migration_info",
+    "versioned_secret",
+    "versioned_secret_info",
+)
 EVERYWHERE = {"changed", "failed", "msg", "warnings", "diff"}
 OF_THE_CONTROLLER = {"plan": {"plan_digest", "saw"}}
 """What is added to a result, or taken away from it, beside the module."""
@@ -86,9 +106,19 @@ def lives() -> list[tuple[str, Mapping[str, Any]]]:
     fine.task(component.DEFINITION, state="pruned", names=["logging"])
     fine.task(run.DEFINITION, state="cancelled")
     fine.delete("logging")
+    write_module_record(fine.cluster, ModuleRecord("nats"))
     fine.delete()
     fine.delete()
     found += zip(names, fine.results, strict=True)
+
+    secretive, names = somebody(kyma())
+    base = {"namespace": "default", "name": "database"}
+    for password in ("one", "two"):
+        data = {"password": password}
+        secretive.task(versioned_secret.DEFINITION, **base, state="present", data=data, keep=1)
+    secretive.task(versioned_secret_info.DEFINITION)
+    secretive.task(versioned_secret.DEFINITION, **base, state="absent")
+    found += zip(names, secretive.results, strict=True)
 
     failing, names = somebody(kyma(image="broken"))
     failing.deploy()

@@ -13,10 +13,13 @@ import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import MODULE_SPEC, ONE_MODULE
 
 from tests.cluster.paths import ROOT
 
 ROLES = sorted((ROOT / "roles").iterdir())
+WITHOUT_DEFAULT = {"kyma_modules": {"kyma_modules", "kyma_cluster_labels"}}
+"""Variables that mean something else where they are not set."""
 TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._tasks"
 
 
@@ -34,7 +37,7 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
     entries = read("roles", role.name, "meta", "argument_specs.yml")["argument_specs"].values()
     documented = {name for entry in entries for name in entry["options"]}
     defaults = read("roles", role.name, "defaults", "main.yml")
-    assert documented == defaults.keys()
+    assert documented == defaults.keys() | WITHOUT_DEFAULT.get(role.name, set())
     for entry in entries:
         told = {name: one["default"] for name, one in entry["options"].items() if "default" in one}
         assert told == {name: defaults[name] for name in told}
@@ -53,6 +56,9 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
             "component",
             {"state", "force", "undo_migrations", "deadline", "service_account", "prune_allow"},
         ),
+        # What is said of one module, where there is no list.
+        ("kyma_modules", "main", "module", set(ONE_MODULE)),
+        ("kyma_errand", "main", "errand", set()),
     ],
 )
 def test_each_option_of_the_module_is_passed_on(role: str, tasks: str, module: str, unused: set[str]) -> None:
@@ -78,3 +84,26 @@ def test_only_to_migrate_means_the_same_from_the_command_line(
 def test_no_variable_that_users_give_takes_the_place_of_the_run_that_has_begun() -> None:
     begins = read("roles", "kyma", "tasks", "run.yml")[0]
     assert begins["register"].startswith("__kyma_")
+
+
+def test_an_entry_of_the_list_of_modules_is_documented_as_the_module_takes_it() -> None:
+    entries = read("roles", "kyma_modules", "meta", "argument_specs.yml")["argument_specs"]
+    for entry in (entries["main"], entries["reset"]):
+        options = entry["options"]["kyma_modules"]["options"]
+        told = {
+            name: {key: one[key] for key in ("type", "elements", "choices", "default") if key in one}
+            for name, one in options.items()
+            if name not in ("name", "channel")
+        }
+        assert told == MODULE_SPEC
+
+
+@pytest.mark.parametrize("tasks", ["delete", "reset"])
+def test_no_list_that_users_give_takes_the_place_of_what_is_deleted_or_reset(tasks: str) -> None:
+    (manages,) = read("roles", "kyma_modules", "tasks", "main.yml")
+    assert manages["kyma.lifecycle.module"]["modules"] == "{{ __kyma_modules_list }}"
+    read_tasks = read("roles", "kyma_modules", "tasks", f"{tasks}.yml")
+    steps = [step for task in read_tasks for step in task.get("block", [task])]
+    includes = [step for step in steps if "ansible.builtin.include_tasks" in step]
+    assert includes
+    assert all("__kyma_modules_list" in step["vars"] for step in includes)

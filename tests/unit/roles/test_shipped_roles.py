@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -46,6 +46,11 @@ def _modules_of_rights() -> list[str]:
     return [".".join((PACKAGE, *file.relative_to(PLUGINS).with_suffix("").parts)) for file in files]
 
 
+def needed_arguments(function: Callable[..., object]) -> set[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return {one.name for one in parameters if one.default is inspect.Parameter.empty}
+
+
 def own_needs() -> set[Right]:
     """All that the code says that it needs whatever is deployed: each function that takes no release."""
     kinds = {"kinds": RECORD_KINDS}
@@ -54,7 +59,7 @@ def own_needs() -> set[Right]:
         function
         for module in modules
         for name, function in inspect.getmembers(module, inspect.isfunction)
-        if name.endswith("_rights") and inspect.signature(function).parameters.keys() <= kinds.keys()
+        if name.endswith("_rights") and needed_arguments(function) <= kinds.keys()
     }
     assert len(functions) >= 3
     given = {function: inspect.signature(function).parameters.keys() & kinds for function in functions}

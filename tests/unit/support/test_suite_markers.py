@@ -24,6 +24,10 @@ from tests.support.suite_markers import *
 def kubeconfig():
     return "here"
 
+@pytest.fixture(scope="session")
+def kind_kubeconfig():
+    return "here"
+
 @pytest.fixture(scope="module")
 def own_cluster():
     from tests.cluster import permission
@@ -40,7 +44,7 @@ def pytest_on(folder: Path, text: str, *options: str) -> subprocess.CompletedPro
     """Run pytest on a file with this text."""
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "test_it.py").write_text(f"import pytest\n{text}")
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  cluster\n  control_plane\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  cluster\n  control_plane\n  containers\n")
     kept = {
         name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", permission.MARKED)
     }
@@ -62,10 +66,14 @@ def test_a_fixture_for_a_cluster_needs_a_marker(tmp_path: Path, parallel: tuple[
     assert told in done.stdout + done.stderr
 
 
-def test_each_fixture_has_its_own_marker(tmp_path: Path) -> None:
-    done = pytest_on(tmp_path, "@pytest.mark.control_plane\ndef test_it(kubeconfig):\n    pass\n")
+@pytest.mark.parametrize(
+    ("fixture", "marker", "other"),
+    [("kubeconfig", "cluster", "control_plane"), ("kind_kubeconfig", "containers", "cluster")],
+)
+def test_each_fixture_has_its_own_marker(tmp_path: Path, fixture: str, marker: str, other: str) -> None:
+    done = pytest_on(tmp_path, f"@pytest.mark.{other}\ndef test_it({fixture}):\n    pass\n")
     assert done.returncode != 0
-    assert "mark it with pytest.mark.cluster" in done.stdout + done.stderr
+    assert f"mark it with pytest.mark.{marker}" in done.stdout + done.stderr
 
 
 def test_with_its_marker_it_runs(tmp_path: Path) -> None:

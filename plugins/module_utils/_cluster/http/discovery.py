@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..._threads import map_in_threads
-from ..cluster import Resource
-from ..errors import ApiError
+from ..cluster import Resource, group_of
+from ..errors import ApiError, NotFound
+from ..served_versions import refuse_doubt, refuse_unavailable
 
 AGGREGATED = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
@@ -27,6 +29,28 @@ Document = Mapping[str, Any]
 Fetch = Callable[[str, str], Document]
 """Reads a path with an Accept header, and answers with the decoded document."""
 Table = dict[tuple[str, str], Resource]
+NO_ANSWER = "its server does not answer"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What an API server serves at one moment.
+
+    Attributes:
+        table: the kinds, those of a group in the order in which the server prefers its versions.
+        unavailable: the group-versions whose kinds the server can't list, each with the reason.
+    """
+
+    table: Table
+    unavailable: Mapping[str, str]
+
+    def versions(self, group: str, kind: str) -> tuple[Resource, ...]:
+        """A kind in every version of its group, preferred first."""
+        return tuple(
+            resource
+            for (api_version, name), resource in self.table.items()
+            if name == kind and group_of(api_version) == group
+        )
 
 
 class Discovery:
@@ -36,7 +60,7 @@ class Discovery:
         self._fetch = fetch
         self._clock = clock
         self._lock = threading.Lock()
-        self._table: Table | None = None
+        self._snapshot: Snapshot | None = None
         self._fetched_at = 0.0
         self._expected: dict[tuple[str, str], float] = {}
 
@@ -44,8 +68,11 @@ class Discovery:
         """Take note of a CustomResourceDefinition that was written: for so long its kinds may come late."""
         spec, until = definition["spec"], self._clock() + seconds
         for version in spec.get("versions") or ():
+            key = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
             if version.get("served"):
-                self._expected[f"{spec['group']}/{version['name']}", spec["names"]["kind"]] = until
+                self._expected[key] = until
+            else:
+                self._expected.pop(key, None)
 
     def expect_nothing(self) -> None:
         """Take note that a definition goes."""
@@ -56,72 +83,115 @@ class Discovery:
         return self._clock() < self._expected.get((api_version, kind), 0.0)
 
     def find(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind, or None where the server does not serve it."""
-        table = self._current()
-        found = table.get((api_version, kind))
+        """The resource of a kind, or None where the server does not name it."""
+        found = self._current().table.get((api_version, kind))
         if found is None:
-            found = self.refresh().get((api_version, kind))
+            found = self.refresh().table.get((api_version, kind))
         return found
 
-    def refresh(self) -> Table:
+    def served(self, group: str, kind: str) -> tuple[Resource, ...]:
+        """A kind in every version that is served, preferred first; see :meth:`.cluster.Cluster.served`."""
+        found = self._current().versions(group, kind)
+        if not found:
+            snapshot = self.refresh()
+            found = snapshot.versions(group, kind)
+            if not found:
+                refuse_unavailable(group, snapshot.unavailable)
+        return found
+
+    def refuse_doubt(self, api_version: str, kind: str) -> None:
+        """Return if no objects of a kind can exist that :meth:`find` has just not found.
+
+        Raises:
+            KindNotServed, ApiUnavailable: they may exist.
+        """
+        snapshot = self._current()
+        others = snapshot.versions(group_of(api_version), kind)
+        refuse_doubt(api_version, kind, others, snapshot.unavailable)
+
+    def refresh(self) -> Snapshot:
         """Ask the server again, unless somebody just did."""
         with self._lock:
-            if self._table is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
+            if self._snapshot is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
                 return self._renewed()
-            return self._table
+            return self._snapshot
 
-    def _current(self) -> Table:
-        if self._table is not None:
-            return self._table
+    def _current(self) -> Snapshot:
+        if self._snapshot is not None:
+            return self._snapshot
         with self._lock:
             # Who waited here for the first answer is content with it, however long the wait was.
-            return self._table if self._table is not None else self._renewed()
+            return self._snapshot if self._snapshot is not None else self._renewed()
 
-    def _renewed(self) -> Table:
-        self._table = self._read()
+    def _renewed(self) -> Snapshot:
+        self._snapshot = self._read()
         self._fetched_at = self._clock()
-        return self._table
+        return self._snapshot
 
-    def _read(self) -> Table:
+    def _read(self) -> Snapshot:
         core, groups = map_in_threads(lambda path: self._fetch(path, ACCEPT), ("/api", "/apis"))
         table: Table = {}
+        unavailable: dict[str, str] = {}
         missing: list[str] = []
         for document in (core, groups):
             if document.get("kind") == "APIGroupDiscoveryList":
                 table.update(aggregated_table(document))
+                unavailable.update(dict.fromkeys(stale_versions(document), NO_ANSWER))
             else:
                 missing.extend(group_versions(document))
-        for document in map_in_threads(self._group_version, missing):
-            table.update(group_version_table(document))
-        return table
+        for api_version, answer in zip(missing, map_in_threads(self._group_version, missing), strict=True):
+            if isinstance(answer, ApiError):
+                unavailable[api_version] = str(answer)
+            else:
+                table.update(group_version_table(answer))
+        return Snapshot(table, unavailable)
 
-    def _group_version(self, api_version: str) -> Document:
+    def _group_version(self, api_version: str) -> Document | ApiError:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
             return self._fetch(path, "application/json")
-        except ApiError:
-            # An extension API server that is down makes its own kinds unserved, and no others.
+        except NotFound:
+            # It went while this was asked.
             return {}
+        except ApiError as error:
+            # An extension API server that is down makes its own kinds unknown, and no others.
+            return error
 
 
 def aggregated_table(document: Document) -> Table:
     """The kinds in an APIGroupDiscoveryList; the first resource of a kind counts."""
     table: Table = {}
+    for api_version, version in _aggregated_versions(document):
+        for entry in version.get("resources") or ():
+            kind = (entry.get("responseKind") or {}).get("kind")
+            if kind:
+                resource = Resource(
+                    api_version=api_version,
+                    kind=kind,
+                    plural=entry["resource"],
+                    namespaced=entry.get("scope") == "Namespaced",
+                )
+                table.setdefault((api_version, kind), resource)
+    return table
+
+
+def stale_versions(document: Document) -> list[str]:
+    """The apiVersions in an APIGroupDiscoveryList of which the server has no fresh answer (KEP-3352).
+
+    Behind these are aggregated APIs. What it lists of them is what they last said, or nothing at all.
+    """
+    return [
+        api_version
+        for api_version, version in _aggregated_versions(document)
+        if version.get("freshness") == "Stale"
+    ]
+
+
+def _aggregated_versions(document: Document) -> Iterator[tuple[str, Document]]:
     for group in document.get("items") or ():
         name = (group.get("metadata") or {}).get("name") or ""
         for version in group.get("versions") or ():
-            api_version = f"{name}/{version['version']}" if name else version["version"]
-            for entry in version.get("resources") or ():
-                kind = (entry.get("responseKind") or {}).get("kind")
-                if kind:
-                    resource = Resource(
-                        api_version=api_version,
-                        kind=kind,
-                        plural=entry["resource"],
-                        namespaced=entry.get("scope") == "Namespaced",
-                    )
-                    table.setdefault((api_version, kind), resource)
-    return table
+            yield f"{name}/{version['version']}" if name else version["version"], version
 
 
 def group_versions(document: Document) -> list[str]:

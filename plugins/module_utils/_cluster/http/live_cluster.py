@@ -11,17 +11,33 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from ..cluster import FIELD_MANAGER, Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms, group_of
+from ..cluster import (
+    EXEC_BYTES,
+    EXEC_SECONDS,
+    FIELD_MANAGER,
+    Cluster,
+    Event,
+    ExecResult,
+    Object,
+    Page,
+    Resource,
+    WriteTerms,
+    group_of,
+)
 from ..errors import ClusterError, Gone, KindNotServed, NotFound, Unreachable, api_error, may_have_acted
 from .discovery import Discovery
 from .lost_answers import find_written_object
 from .remote_command import run_command
 from .transport import Transport
 
+if TYPE_CHECKING:
+    from ..stop_signal import StopSignal
+
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+METADATA_ONLY_EVENTS = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 PAGE_ITEMS = 500
 METADATA_PAGE_ITEMS = 5000
 """Metadata is small: one request per kind is worth more than a small answer."""
@@ -78,6 +94,9 @@ class LiveCluster(Cluster):
     def resource(self, api_version: str, kind: str) -> Resource | None:
         return self._discovery.find(api_version, kind)
 
+    def served(self, group: str, kind: str) -> tuple[Resource, ...]:
+        return self._discovery.served(group, kind)
+
     def server_version(self) -> str:
         answer = self._transport.request("read the server's version", "GET", "/version")
         return str(answer.json()["gitVersion"])
@@ -85,6 +104,7 @@ class LiveCluster(Cluster):
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         resource = self._awaited(api_version, kind)
         if resource is None:
+            self._discovery.refuse_doubt(api_version, kind)
             return None
         action = describe("get", kind, name, namespace)
 
@@ -93,7 +113,8 @@ class LiveCluster(Cluster):
 
         try:
             return self._while_served(resource, ask)
-        except (NotFound, KindNotServed):
+        except (NotFound, KindNotServed) as error:
+            raise_if_served(error)
             return None
 
     def list(
@@ -108,6 +129,7 @@ class LiveCluster(Cluster):
     ) -> Page:
         resource = self._awaited(api_version, kind)
         if resource is None:
+            self._discovery.refuse_doubt(api_version, kind)
             return Page([], "")
         query = [("labelSelector", label_selector), ("fieldSelector", field_selector)]
         limit = METADATA_PAGE_ITEMS if metadata_only else PAGE_ITEMS
@@ -115,7 +137,8 @@ class LiveCluster(Cluster):
             return self._while_served(
                 resource, lambda served: self._list(served, namespace, query, limit, metadata_only)
             )
-        except KindNotServed:
+        except KindNotServed as error:
+            raise_if_served(error)
             return Page([], "")
         except Gone:
             # The continue token has run out between two pages: read all at once, which can't.
@@ -286,7 +309,8 @@ class LiveCluster(Cluster):
             self._discovery.expect_nothing()
         try:
             return self._while_served(resource, lambda served: self._settled(lambda: ask(served), look))
-        except (NotFound, KindNotServed):
+        except (NotFound, KindNotServed) as error:
+            raise_if_served(error)
             return False
 
     def watch(
@@ -298,14 +322,17 @@ class LiveCluster(Cluster):
         resource_version: str,
         seconds: float,
         field_selector: str = "",
+        label_selector: str = "",
+        metadata_only: bool = False,
+        bookmarks: bool = False,
+        stop: StopSignal | None = None,
     ) -> Iterator[Event]:
         end = time.monotonic() + seconds
         resource = self.resource(api_version, kind)
         while resource is None:
             # Nothing of it can happen until it is served; coming back at once would make callers spin.
-            if time.monotonic() >= end:
+            if time.monotonic() >= end or pause(min(0.5, end - time.monotonic()), stop):
                 return
-            time.sleep(min(0.5, max(0.0, end - time.monotonic())))
             resource = self.resource(api_version, kind)
         action = describe("watch", kind, "", namespace)
         path = collection_path(resource, namespace)
@@ -316,10 +343,14 @@ class LiveCluster(Cluster):
                 ("allowWatchBookmarks", "true"),
                 ("resourceVersion", resource_version),
                 ("fieldSelector", field_selector),
+                ("labelSelector", label_selector),
                 ("timeoutSeconds", str(math.ceil(left))),
             ]
+            accept = METADATA_ONLY_EVENTS if metadata_only else "application/json"
             try:
-                with self._transport.stream(action, path, query=query, seconds=left) as lines:
+                with self._transport.stream(
+                    action, path, query=query, seconds=left, accept=accept, stop=stop
+                ) as lines:
                     for line in lines:
                         failures = 0
                         event = json.loads(line)
@@ -327,17 +358,17 @@ class LiveCluster(Cluster):
                         if event["type"] == "ERROR":
                             raise api_error(action, int(obj.get("code") or 500), obj)
                         resource_version = obj["metadata"]["resourceVersion"]
-                        if event["type"] != "BOOKMARK":
-                            yield Event(event["type"], obj)
-                        if time.monotonic() >= end:
+                        if event["type"] != "BOOKMARK" or bookmarks:
+                            yield Event(event["type"], named(obj, resource) if metadata_only else obj)
+                        if time.monotonic() >= end or (stop is not None and stop.is_set):
                             return
             except Unreachable:
                 # A watch may break off at any time; it goes on from where it was, unless nobody is there.
                 failures += 1
-                if failures > 3:
+                if failures > 3 and not (stop is not None and stop.is_set):
                     raise
-            if end - time.monotonic() > 0:
-                time.sleep(min(0.1 * 2**failures, max(0.0, end - time.monotonic())))
+            if pause(min(0.1 * 2**failures, max(0.0, end - time.monotonic())), stop):
+                return
 
     def logs(
         self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
@@ -355,7 +386,14 @@ class LiveCluster(Cluster):
         return answer.data.decode("utf-8", "replace")
 
     def exec(
-        self, name: str, namespace: str, command: Sequence[str], *, container: str | None = None
+        self,
+        name: str,
+        namespace: str,
+        command: Sequence[str],
+        *,
+        container: str | None = None,
+        seconds: float = EXEC_SECONDS,
+        max_bytes: int = EXEC_BYTES,
     ) -> ExecResult:
         return run_command(
             self._writing,
@@ -363,6 +401,8 @@ class LiveCluster(Cluster):
             f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}/exec",
             command,
             container,
+            seconds=seconds,
+            max_bytes=max_bytes,
         )
 
     def _fetch_discovery(self, path: str, accept: str) -> dict[str, Any]:
@@ -431,6 +471,7 @@ class LiveCluster(Cluster):
 
         Raises:
             KindNotServed: discovery doesn't name it any longer, or the path stays away.
+            ApiUnavailable: the server can't say any longer whether it serves it.
         """
         end = time.monotonic() + SERVING_SECONDS
         while True:
@@ -441,10 +482,27 @@ class LiveCluster(Cluster):
                     raise
             self._discovery.refresh()
             found = self._awaited(resource.api_version, resource.kind)
-            if found is None or time.monotonic() >= end:
+            if found is None:
+                self._discovery.refuse_doubt(resource.api_version, resource.kind)
                 raise KindNotServed(resource.api_version, resource.kind)
+            if time.monotonic() >= end:
+                raise KindNotServed(resource.api_version, resource.kind, served=[found.api_version])
             resource = found
             time.sleep(SERVING_POLL_SECONDS)
+
+
+def pause(seconds: float, stop: StopSignal | None) -> bool:
+    """Wait some seconds, or until a signal to stop; whether that was given."""
+    if stop is not None:
+        return stop.wait(seconds)
+    time.sleep(seconds)
+    return False
+
+
+def raise_if_served(error: ClusterError) -> None:
+    """Raise an error again that doesn't say that there is nothing, as objects of the kind may exist."""
+    if isinstance(error, KindNotServed) and error.served:
+        raise error
 
 
 def is_missing_path(error: NotFound) -> bool:

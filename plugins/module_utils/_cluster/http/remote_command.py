@@ -7,23 +7,45 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Sequence
-from typing import Any
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..cluster import ExecResult
-from ..errors import ClusterError, Unreachable, api_error
+from ..errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Unreachable, api_error
 from .login import missing_client
 from .tls import tls_context
-from .transport import CONNECT_SECONDS, Transport, bypasses_proxy, decoded_status, plain_reason
+from .transport import (
+    CONNECT_SECONDS,
+    Transport,
+    bypasses_proxy,
+    decoded_status,
+    keepalive_options,
+    plain_reason,
+)
+
+if TYPE_CHECKING:
+    import websocket
 
 PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"]
 STDOUT, STDERR, STATUS = 1, 2, 3
 """The channels, of which each message names one in its first byte."""
+BREAK_OFF_SECONDS = 0.1
+"""How often a connection is broken off that was only being made when its time was up."""
 
 
 def run_command(
-    transport: Transport, action: str, path: str, command: Sequence[str], container: str | None
+    transport: Transport,
+    action: str,
+    path: str,
+    command: Sequence[str],
+    container: str | None,
+    *,
+    seconds: float,
+    max_bytes: int,
 ) -> ExecResult:
     """Run a command in a container and wait for its end.
 
@@ -33,8 +55,12 @@ def run_command(
         path: the path of the pod's ``exec`` subresource.
         command: the program and its arguments; no shell is between.
         container: the container, or None for the pod's default one.
+        seconds: how long all of it may take.
+        max_bytes: how much it may print.
 
     Raises:
+        ExecTimeout: it took longer.
+        ExecOutputTooLarge: it has printed more.
         ApiError: the server says no.
         ClusterError: the command could not be started, or the connection broke off before its end.
     """
@@ -53,36 +79,76 @@ def run_command(
     )
     transport.count("GET")
     output = {STDOUT: bytearray(), STDERR: bytearray(), STATUS: bytearray()}
+    connection = websocket.WebSocket(sockopt=keepalive_options(), sslopt=tls_options(transport))
+    connection.settimeout(min(CONNECT_SECONDS, seconds))
+    expired = threading.Event()
+    end = time.monotonic() + seconds
     try:
-        connection = websocket.create_connection(
-            "ws" + url.removeprefix("http"),
-            timeout=CONNECT_SECONDS,
-            header=[f"{name}: {value}" for name, value in transport.identity()],
-            subprotocols=PROTOCOLS,
-            suppress_origin=True,
-            sockopt=[(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)],
-            sslopt=tls_options(transport),
-            **proxy_options(transport),
-        )
-        try:
+        with closed_after(seconds, connection, expired):
+            connection.connect(
+                "ws" + url.removeprefix("http"),
+                header=[f"{name}: {value}" for name, value in transport.identity()],
+                subprotocols=PROTOCOLS,
+                suppress_origin=True,
+                **proxy_options(transport),
+            )
             connection.settimeout(None)
-            while message := connection.recv():
-                data = message if isinstance(message, bytes) else message.encode()
-                output.get(data[0], bytearray()).extend(data[1:])
-        except websocket.WebSocketConnectionClosedException:
-            pass
-        finally:
-            connection.close()
+            with suppress(websocket.WebSocketConnectionClosedException):
+                while message := connection.recv():
+                    data = message if isinstance(message, bytes) else message.encode()
+                    output.get(data[0], bytearray()).extend(data[1:])
+                    if len(output[STDOUT]) + len(output[STDERR]) > max_bytes:
+                        raise ExecOutputTooLarge(action, max_bytes)
     except websocket.WebSocketBadStatusException as error:
         raise api_error(action, error.status_code, decoded_status(error.resp_body or b"")) from error
     except (websocket.WebSocketException, OSError) as error:
+        if expired.is_set() or time.monotonic() >= end:
+            raise ExecTimeout(action, seconds) from error
         raise Unreachable(
             f"{action}: no answer from {transport.login.server}: {plain_reason(error)}"
         ) from error
+    if expired.is_set():
+        raise ExecTimeout(action, seconds)
     if not output[STATUS]:
         raise ClusterError(f"{action}: the connection broke off before the command ended")
     exit_code = exit_code_of(action, decoded_status(bytes(output[STATUS])))
     return ExecResult(bytes(output[STDOUT]), bytes(output[STDERR]), exit_code)
+
+
+@contextmanager
+def closed_after(seconds: float, connection: websocket.WebSocket, expired: threading.Event) -> Iterator[None]:
+    """Close a connection at the end of this block, or break it off after some seconds.
+
+    A timeout of the socket would begin again with each byte that comes.
+
+    Args:
+        seconds: how long the block may take.
+        connection: which may have no socket yet.
+        expired: set before it is broken off.
+    """
+    ended = threading.Event()
+
+    def break_off() -> None:
+        pause = seconds
+        while not ended.wait(pause):
+            expired.set()
+            # The library sets it as soon as it is connected, and takes it away when it has failed.
+            own: Any = connection.sock
+            if own is not None:
+                with suppress(OSError):
+                    # That of a TLS socket would pull it away under the thread that reads.
+                    socket.socket.shutdown(own, socket.SHUT_RDWR)
+            pause = BREAK_OFF_SECONDS
+
+    thread = threading.Thread(target=break_off, name="exec timeout", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        # It says no goodbye, for which it would wait: the server knows, or does not answer.
+        connection.shutdown()
 
 
 def exit_code_of(action: str, status: dict[str, Any]) -> int:

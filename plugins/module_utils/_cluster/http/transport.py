@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
+import os
 import re
 import socket
 import ssl
@@ -15,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -29,6 +30,8 @@ from .tls import tls_context
 
 if TYPE_CHECKING:
     import urllib3
+
+    from ..stop_signal import StopSignal
 
 OnWarning = Callable[[str, str], None]
 """Gets what was being done, and what the API server warned of (KEP-1693)."""
@@ -53,6 +56,8 @@ DISCOVERY_ROOTS = ("/api", "/apis")
 NOT_SERVED = b"404 page not found"
 """What an API server answers of a path that it doesn't know, where it is no Status."""
 USER_AGENT = "kyma-lifecycle"
+KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+"""After how many silent seconds, how often, and how many times the system asks for a sign of the server."""
 WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
 
 
@@ -199,9 +204,24 @@ class Transport:
 
     @contextmanager
     def stream(
-        self, action: str, path: str, *, query: Iterable[tuple[str, str]], seconds: float
+        self,
+        action: str,
+        path: str,
+        *,
+        query: Iterable[tuple[str, str]],
+        seconds: float,
+        accept: str = "application/json",
+        stop: StopSignal | None = None,
     ) -> Iterator[Iterator[bytes]]:
         """Open an answer that goes on, and read it line by line; it ends when nothing came for ``seconds``.
+
+        Args:
+            action: what is being done on which object, for errors.
+            path: the path below the server's URL, escaped.
+            query: the query's parameters; empty values are left out.
+            seconds: how long the server may be silent.
+            accept: the Accept header.
+            stop: ends it at once, also while it waits for the server.
 
         Raises:
             ApiError: the server says no.
@@ -209,9 +229,7 @@ class Transport:
         """
         import urllib3
 
-        response = self._attempts(
-            action, "GET", path, query, None, "", "application/json", True, max(seconds, 0.1)
-        )
+        response = self._attempts(action, "GET", path, query, None, "", accept, True, max(seconds, 0.1))
 
         def lines() -> Iterator[bytes]:
             rest = b""
@@ -222,10 +240,13 @@ class Transport:
             except urllib3.exceptions.ReadTimeoutError:
                 return
             except urllib3.exceptions.HTTPError as error:
+                if stop is not None and stop.is_set:
+                    return
                 raise self._unreachable(error) from error
 
         try:
-            yield lines()
+            with interruptible(response, stop) if stop is not None else nullcontext():
+                yield lines()
         finally:
             response.close()
 
@@ -435,11 +456,7 @@ def open_pool(login: Login) -> urllib3.PoolManager:
     options: dict[str, Any] = {
         "num_pools": 2,
         "maxsize": CONNECTIONS,
-        # A watch may be silent for minutes, and a firewall between forgets silent connections.
-        "socket_options": [
-            (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
-            (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-        ],
+        "socket_options": [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), *keepalive_options()],
     }
     if login.server.startswith("https:"):
         options["ssl_context"] = tls_context(login)
@@ -462,6 +479,39 @@ def open_pool(login: Login) -> urllib3.PoolManager:
     else:
         pool = urllib3.PoolManager(**options)
     return pool
+
+
+def keepalive_options() -> list[tuple[int, int, int]]:
+    """Socket options by which the system looks after a silent connection, and ends it once nobody is there.
+
+    A watch may be silent for minutes, and a firewall between forgets silent connections. Without the
+    intervals the system begins to look after two hours.
+    """
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    # Not every system has them.
+    for name, value in KEEPALIVE.items():
+        if hasattr(socket, name):
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options
+
+
+@contextmanager
+def interruptible(response: urllib3.BaseHTTPResponse, stop: StopSignal) -> Iterator[None]:
+    """Have a signal end the reading of a response in this block."""
+    try:
+        # One of our own: while we have it the number can't come to mean another connection.
+        own = socket.socket(fileno=os.dup(response.fileno()))
+    except (OSError, ValueError):
+        # There is nothing left to wait for.
+        yield
+        return
+
+    def interrupt() -> None:
+        with suppress(OSError):
+            own.shutdown(socket.SHUT_RDWR)
+
+    with own, stop.interrupting(interrupt):
+        yield
 
 
 def bypasses_proxy(server: str, no_proxy: str) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..._cluster.cluster import Cluster
-from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
 from ..._cluster.shared_reads import SharedReads
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.results import CheckResult
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._runs.records.runs import read_runs

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster, Ref
-from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.journal.journal_entry import JournalEntry
 from ..._migrations.journal.undo import undo_writes
 from ..._migrations.journal.undo_report import (
@@ -23,6 +23,7 @@ from ..._migrations.journal.undo_report import (
     RESTORED,
     UndoneObject,
 )
+from ..._objects.access.review import known_resources
 from ..._objects.access.rights import Right
 from ..._runs import outcomes
 from ..._runs.outcomes import ComponentOutcome
@@ -71,7 +72,7 @@ class PastMigrations:
 
     def rights(self) -> set[Right]:
         """What undoing it takes."""
-        rights = undo_rights(self._entries, self._cluster.resource)
+        rights = undo_rights(self._entries, known_resources(self._cluster))
         return rights | retention_rights(self._cluster, self._entries)
 
     def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:

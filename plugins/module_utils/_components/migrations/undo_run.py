@@ -12,15 +12,15 @@ from typing import Any
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
-from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
 from ..._cluster.timestamp import timestamp
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
 from ..._migrations import engine
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
 from ..._migrations.journal.undo import undo_writes
 from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
 from ..._migrations.results import DONE, WARNED, MigrationOutcome
-from ..._objects.access.review import demand
+from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.diff import diff_of
 from ..._progress import no_progress
@@ -89,7 +89,7 @@ def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, ki
 def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) -> set[Right]:
     """What the writes of undoing have to be allowed."""
     journal = _select_entries(read_journal(cluster, request.run), request)
-    return write_rights(records_rights(kinds) | undo_rights(journal, cluster.resource))
+    return write_rights(records_rights(kinds) | undo_rights(journal, known_resources(cluster)))
 
 
 def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
@@ -101,7 +101,7 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
     journal = _select_entries(read_journal(task.cluster, request.run), request)
     still = [one for one in journal if not one.undone_at]
     if still:
-        needed = records_rights(kinds) | lease_rights() | undo_rights(still, task.cluster.resource)
+        needed = records_rights(kinds) | lease_rights() | undo_rights(still, known_resources(task.cluster))
         if not request.force:
             needed |= retention_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")

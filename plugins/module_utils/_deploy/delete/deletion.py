@@ -13,13 +13,13 @@ from itertools import chain
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster, Object, ref_of
-from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
-from ..._cluster.kinds import CRD_KIND
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
+from ..._components.removal_gate import PlannedRemovals, RemovalGate
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
-from ..._objects.access.review import demand
+from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.apply_rights import delete_rights
 from ..._objects.apply.diff import diff_of
@@ -42,14 +42,13 @@ from ..._runs.records.installation import Installation, read_installation, write
 from ..._runs.records.inventories import read_inventories, read_owned
 from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
-from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
 from ..._runs.reminder import Reminder
-from ..._threads import map_in_threads
+from ..._runs.task_run import TaskRun
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
-from .deletion_order import deletion_waves, objects_by_component
-from .deletion_run import DeletionRun, phase_of
+from .deletion_order import deletion_waves, objects_by_component, phase_of
 from .deletion_summary import deletion_message, deletion_summary
 
 EVERYTHING = "*"
@@ -60,6 +59,10 @@ RECORDS = "own records"
 RESOURCES = "custom resources"
 """What the deletion of other people's custom resources is called among components."""
 DELETING = "deleting"
+ADVICE = (
+    "Delete them first, or have them deleted while it still runs: force=true (kyma_delete_force);"
+    " then run the playbook again"
+)
 
 
 def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds) -> Result:
@@ -90,9 +93,9 @@ def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> 
     found = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
         for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
-            found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
+            found |= delete_rights(entry.api_version, entry.ref, known_resources(cluster))
     if options.undo_migrations:
-        found |= undo_rights(read_journal(cluster), cluster.resource)
+        found |= undo_rights(read_journal(cluster), known_resources(cluster))
     return write_rights(found)
 
 
@@ -121,7 +124,7 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
 
 
 def _told(outcome: ComponentOutcome) -> str:
-    return outcome.error or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
+    return outcome.error.partition("\n")[0] or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
 
 
 class _Deletion:
@@ -161,11 +164,33 @@ class _Deletion:
         order = self._order()
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
-        self.run = DeletionRun(
-            replace(task, progress=progress), run, self._installation, names, order, options.deadline
+        self.run = TaskRun(
+            replace(task, progress=progress),
+            run,
+            DELETE,
+            self._installation,
+            replace(self._installation, digest=""),
+            names,
+            order=order,
+            deadline=options.deadline,
         )
         self._objects = objects_by_component(self._waves, self._inventories, self._others)
         self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
+        self._gate = RemovalGate(
+            cluster,
+            PlannedRemovals(
+                self._objects,
+                names,
+                self._inventories,
+                self._others,
+                is_needed=lambda name, staying: any(
+                    names.index(other) < names.index(name) and self._needs(other, name) for other in staying
+                ),
+                advice=ADVICE,
+                force=options.force,
+            ),
+            waits=not task.check_mode,
+        )
         self._terms = Terms(
             cluster,
             cancelled=Grace(self.run.cancellation, options.grace),
@@ -195,11 +220,15 @@ class _Deletion:
             if undone:
                 self._outcomes[MIGRATIONS] = undone
                 self.run.note(undone)
+        self._gate.look()
         if self._options.force and not self.run.cancellation():
             self._delete_resources()
-        for wave in self._waves:
+        for number, wave in enumerate(self._waves, 1):
             started = time.monotonic()
-            outcomes = self._delete({name: self._objects[name] for name in wave})
+            later = list(chain.from_iterable(self._waves[number:]))
+            outcomes = self._delete(
+                {name: (*self._objects[name], *self._gate.resources_of_later(name, later)) for name in wave}
+            )
             phase = phase_of(self._inventories[wave[0]])
             self.run.note_phase(phase, outcomes, time.monotonic() - started)
         all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
@@ -218,9 +247,9 @@ class _Deletion:
         last = self._installation.last_run
         run = self._cluster.get(API_VERSION, "Run", last) if last else None
         alone: Sequence[str] = ()
-        if run and run["spec"].get("alone"):
+        if run and not _is_of_whole_release(run):
             alone = run["spec"].get("allComponents") or ()
-            run = next((one for one in read_runs(self._cluster) if not one["spec"].get("alone")), None)
+            run = next(filter(_is_of_whole_release, read_runs(self._cluster)), None)
         whole = (run or {}).get("spec", {}).get("allComponents") or ()
         return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
 
@@ -230,8 +259,9 @@ class _Deletion:
         if self._everything:
             found |= records_deletion_rights(self._kinds) | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):
-            found |= delete_rights(entry.api_version, entry.ref, self._cluster.resource)
+            found |= delete_rights(entry.api_version, entry.ref, known_resources(self._cluster))
             found |= self._inhabitants.rights(entry)
+        found |= self._gate.rights()
         if self._options.undo_migrations:
             found |= self._migrations.rights()
         return found
@@ -245,12 +275,9 @@ class _Deletion:
 
     def _delete_resources(self) -> None:
         """Other people's resources of our kinds: while what takes their finalizers off still runs."""
-        ours = {entry.ref: entry for entry in chain.from_iterable(self._objects.values())}
-        definitions = [entry for ref, entry in ours.items() if ref[:2] == CRD_KIND]
-        found = chain.from_iterable(map_in_threads(self._inhabitants.resources, definitions))
-        foreign = [entry_of(obj) for obj in found if ref_of(obj) not in ours]
+        foreign = self._gate.foreign_resources()
         if foreign:
-            self._delete({RESOURCES: foreign})
+            self._delete({RESOURCES: list(map(entry_of, foreign))})
 
     def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
         """Delete the objects of some components side by side, and keep what came of each."""
@@ -281,6 +308,7 @@ class _Deletion:
             progress=self._progress,
             state=DELETING,
             refusal_of=self._why_not,
+            gate=self._gate,
             after_round=note_end,
         )
         outcomes = {name: ended[name] for name in objects}
@@ -298,15 +326,18 @@ class _Deletion:
         undoing = self._outcomes.get(MIGRATIONS)
         if undoing is not None and undoing.state != SUCCEEDED:
             return "what migrations have changed could not be undone"
-        inventory = self._inventories.get(name)
+        if refusal := self._gate.refusal(name):
+            return refusal
         for other, outcome in self._outcomes.items():
-            if outcome.state == SUCCEEDED:
-                continue
-            known = self._inventories.get(other)
-            needs = deployed_as(known).needs if known else (name,)
-            if name in needs or (inventory and deployed_as(inventory).prerequisite):
+            if outcome.state != SUCCEEDED and self._needs(other, name):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
+
+    def _needs(self, other: str, name: str) -> bool:
+        """Whether a component has to stay as long as another one is there that goes before it."""
+        known, inventory = self._inventories.get(other), self._inventories.get(name)
+        needs = deployed_as(known).needs if known else (name,)
+        return name in needs or (inventory is not None and deployed_as(inventory).prerequisite)
 
     def _retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; before the first that goes, the run begins."""
@@ -351,3 +382,8 @@ class _Deletion:
                     uid=installation.uid,
                 ),
             )
+
+
+def _is_of_whole_release(run: Object) -> bool:
+    """Whether a run tells the order of all components: modules have an order of their own."""
+    return run["spec"].get("action") != MODULES and not run["spec"].get("alone")

@@ -68,3 +68,10 @@ def objects_by_component(
         )
         for name in order
     }
+
+
+def phase_of(inventory: Inventory) -> str:
+    """The phase in which a component is deleted."""
+    if inventory.owner == FOUNDATION:
+        return FOUNDATION
+    return "prerequisites" if deployed_as(inventory).prerequisite else "components"

@@ -13,14 +13,31 @@ from ..._cluster.cluster import Cluster, Ref
 from ..._cluster.errors import Forbidden
 from ..._components.component_plan import Blocker, ComponentPlan
 from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._components.removal_gate import PlannedRemovals, RemovalGate
 from ..._objects.apply.change import ObjectChange
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.ownership.policy import Policy
 from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.managed_kinds import definition_names
 from ..._objects.prune.removal import Terms
 from ..._objects.prune.removal_decision import is_protected, obsolete_entries
 
 ORPHANED = "orphaned"
+PRUNE_ADVICE = (
+    "Delete them, then run the playbook again; or delete the component with them, while it still runs:"
+    " kyma.lifecycle.component with state=absent and force=true"
+)
+
+
+def dropped_definitions(
+    inventories: Mapping[str, Inventory],
+    wanted: Collection[Ref],
+    names: Collection[str],
+    others: Iterable[Inventory],
+) -> list[str]:
+    """The names of definitions that some components had and that nobody wants any more: pure."""
+    found = obsolete_entries(inventories.values(), wanted, names, others)
+    return [name for entries in found.values() for name in definition_names(entries)]
 
 
 class PruneRehearsal:
@@ -56,6 +73,7 @@ class PruneRehearsal:
         self.inventories = dict(inventories)
         self._going = set(only) or {name for name in inventories if name in wanted or policy.prune}
         refs = {ref for of_component in wanted.values() for ref in of_component}
+        others = tuple(others)
         self._obsolete = obsolete_entries(inventories.values(), refs, self._going, others)
         self._removals = {
             name: ComponentRemoval(
@@ -67,8 +85,20 @@ class PruneRehearsal:
             )
             for name, inventory in inventories.items()
         }
-        retain = ContainedObjects(overlay, lambda ref: str(ref) in policy.prune_allow).retain
-        self._terms = Terms(overlay, retain=retain)
+        whole = [name for name in inventories if name not in wanted]
+        self._gate = RemovalGate(
+            overlay,
+            PlannedRemovals(
+                {name: entries for name, entries in self._obsolete.items() if self._removals[name].count},
+                whole,
+                inventories,
+                others,
+                dropped_definitions(inventories, refs, {*wanted, *self._going}, others),
+                advice=PRUNE_ADVICE,
+            ),
+            waits=False,
+        )
+        self._overlay, self._allowed = overlay, policy.prune_allow
         self._take_changes = changes
 
     def of(self, plan: ComponentPlan) -> ComponentPlan:
@@ -78,12 +108,19 @@ class PruneRehearsal:
             return plan
         changes = self._changes[name]
         removal = self._removals[name]
-        if isinstance(removal.error, Forbidden):
+        forbidden = self._gate.refused_reads(name)
+        forbidden += [removal.error] if isinstance(removal.error, Forbidden) else []
+        if forbidden:
             # A right that is missing is told with all others.
-            self.blockers.append(Blocker(name, str(removal.error)))
+            self.blockers += [Blocker(name, str(error)) for error in forbidden]
             return plan
         if removal.error:
             raise removal.error
+        if removal.refusal:
+            # The run looks again, and fails this component alone if it is still so.
+            self.names.append(name)
+            dropped = tuple(entry.ref for entry in self._obsolete[name])
+            return replace(plan, dropped=dropped, warnings=(*plan.warnings, removal.refusal))
         done = removal.removal
         self.blockers += [Blocker(name, error) for error in done.errors]
         action = plan.action
@@ -116,6 +153,16 @@ class PruneRehearsal:
         def take(name: str) -> None:
             found[name] += self._take_changes()
 
+        self._gate.look()
+        needed = self._gate.retained()
+        contained = ContainedObjects(self._overlay, lambda ref: str(ref) in self._allowed, needed)
         # One by one, as the changes tell by their time whose they are.
-        remove_components(self._removals, self._terms, inventories={}, after_round=take)
+        remove_components(
+            self._removals,
+            Terms(self._overlay, retain=contained.retain),
+            inventories={},
+            refusal_of=self._gate.refusal,
+            gate=self._gate,
+            after_round=take,
+        )
         return found

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ..._cluster.cluster import Cluster, Object, Ref, Resource, group_of
-from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
 from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import defined_kinds
 from ..._components.component_inventory import deployed_as
@@ -21,8 +20,10 @@ from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.plan_warnings import migration_warnings
 from ..._components.migrations.rehearsal import MigrationRehearsal
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations, overdue_warning
+from ..._objects.access.review import known_resources
 from ..._objects.apply.apply_object import KnownObjects
 from ..._objects.apply.apply_set import WaitCallbacks
 from ..._objects.apply.crd_narrowing import narrow_definition
@@ -259,7 +260,7 @@ class ReleaseRehearsal:
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))
-        return brought or self._overlay.resource(api_version, kind)
+        return brought or known_resources(self._overlay)(api_version, kind)
 
     def _version_problem(self) -> str:
         installation = self._observed.installation

@@ -14,6 +14,7 @@ from typing import Any
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
 from ..._components.component_removal import ComponentRemoval, remove_components
+from ..._components.removal_gate import PlannedRemovals, RemovalGate
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import scope_of
 from ..._objects.prune.contained_objects import ContainedObjects
@@ -39,6 +40,7 @@ from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
 from ..plan.binding import require_planned_release
+from ..plan.prune_rehearsal import PRUNE_ADVICE, dropped_definitions
 
 
 def prune_components(task: Task, options: ComponentOptions) -> Result:
@@ -123,16 +125,28 @@ class _Pruning:
             for name in options.names
             if name in self._inventories
         }
+        planned = PlannedRemovals(
+            {name: obsolete[name] for name, removal in self._removals.items() if removal.count},
+            orphans,
+            self._inventories,
+            others,
+            dropped_definitions(self._inventories, wanted, {*desired, *options.names}, others),
+            advice=PRUNE_ADVICE,
+        )
+        self._gate = RemovalGate(task.cluster, planned)
 
     def work(self) -> list[ComponentOutcome]:
         """Prune every component, and tell what came of it."""
         cluster, options = self._task.cluster, self._options
+        self._gate.look()
         remove_components(
             self._removals,
             Terms(
                 cluster,
                 cancelled=self._task.cancelled,
-                retain=ContainedObjects(cluster, lambda ref: str(ref) in options.policy.prune_allow).retain,
+                retain=ContainedObjects(
+                    cluster, lambda ref: str(ref) in options.policy.prune_allow, self._gate.retained()
+                ).retain,
                 watcher=Watcher(cluster),
             ),
             inventories=self._inventories,
@@ -140,12 +154,18 @@ class _Pruning:
             workers=options.workers,
             progress=self._task.progress,
             state="pruning",
+            refusal_of=self._gate.refusal,
+            gate=self._gate,
         )
         return list(starmap(self._outcome, self._removals.items()))
 
     def _outcome(self, name: str, removal: ComponentRemoval) -> ComponentOutcome:
-        outcome = removal_outcome(name, removal.removal, removal.seconds)
-        told = outcome.error or f"{outcome.deleted} objects pruned"
+        outcome = (
+            ComponentOutcome(name, FAILED, error=removal.refusal)
+            if removal.refusal
+            else removal_outcome(name, removal.removal, removal.seconds)
+        )
+        told = outcome.error.partition("\n")[0] or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
         return outcome
 

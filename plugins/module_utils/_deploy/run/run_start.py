@@ -123,7 +123,7 @@ def _installation_while_running(
     plan: Mapping[str, Any], before: Installation, kinds: RecordKinds
 ) -> Installation:
     """What the cluster has until the run succeeds; components alone leave its target as it was."""
-    begun = replace(before, definitions=kinds.hash)
+    begun = replace(before, definitions=kinds.hash, digest="")
     return begun if plan["alone"] else replace(begun, target=plan["version"], profile=plan["profile"])
 
 

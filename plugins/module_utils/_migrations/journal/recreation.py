@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.deep_copy import deep_copy
+from ..._cluster.served_versions import served_resource
 
 JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",
@@ -63,11 +64,11 @@ def without_vanished_owners(cluster: Cluster, obj: Object) -> tuple[Object, tupl
 
 
 def _is_there(cluster: Cluster, owner: Mapping[str, Any], namespace: str | None) -> bool:
-    resource = cluster.resource(owner["apiVersion"], owner["kind"])
+    resource = served_resource(cluster, owner["apiVersion"], owner["kind"])
     if resource is None:
         return False
     place = namespace if resource.namespaced else None
-    found = cluster.get(owner["apiVersion"], owner["kind"], owner["name"], place)
+    found = cluster.get(resource.api_version, owner["kind"], owner["name"], place)
     return found is not None and found["metadata"].get("uid") == owner.get("uid")
 
 

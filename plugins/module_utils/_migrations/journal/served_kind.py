@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..._cluster.cluster import Cluster, group_of
-from ..._cluster.errors import ClusterError, Forbidden
+from ..._cluster.cluster import Cluster, Resource, group_of
+from ..._cluster.errors import Forbidden
 from ..._cluster.fields.list_types import Shapes, shapes_of
-from ..._cluster.kinds import CRD_KIND, Kind, KindTable, built_in_kinds, kinds_of_crd
+from ..._cluster.kinds import CRD_KIND, Kind, built_in_kinds, kinds_of_crd
+from ..._cluster.served_versions import served_resource
 
 
 @dataclass(frozen=True)
@@ -30,37 +31,20 @@ def find_served_kind(cluster: Cluster, api_version: str, kind: str) -> ServedKin
     """How a kind is served by now: in the same version, or in another one; None where it isn't at all.
 
     Raises:
-        ClusterError: the cluster doesn't answer.
+        ClusterError: the cluster doesn't answer, or can't say which versions it serves.
     """
-    built_in = built_in_kinds()
-    if cluster.resource(api_version, kind) is not None:
-        known = built_in.get((api_version, kind)) or _custom(cluster, api_version, kind)
-        return ServedKind(api_version, shapes_of(known) if known else lambda _names: None)
-    for (other, name), known in {**built_in, **_defined(cluster, api_version, kind)}.items():
-        same = (group_of(other), name) == (group_of(api_version), kind)
-        if same and cluster.resource(other, name) is not None:
-            return ServedKind(other, shapes_of(known))
-    return None
-
-
-def _custom(cluster: Cluster, api_version: str, kind: str) -> Kind | None:
-    """A kind as its definition has it; None where nobody may say."""
-    resource = cluster.resource(api_version, kind)
+    resource = served_resource(cluster, api_version, kind)
     if resource is None:
         return None
+    known = built_in_kinds().get((resource.api_version, kind)) or _custom(cluster, resource)
+    return ServedKind(resource.api_version, shapes_of(known) if known else lambda _names: None)
+
+
+def _custom(cluster: Cluster, resource: Resource) -> Kind | None:
+    """A kind as its definition has it; None where nobody may say."""
+    name = f"{resource.plural}.{group_of(resource.api_version)}"
     try:
-        crd = cluster.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], f"{resource.plural}.{group_of(api_version)}")
+        crd = cluster.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], name)
     except Forbidden:
         return None
-    return kinds_of_crd(crd).get((api_version, kind)) if crd else None
-
-
-def _defined(cluster: Cluster, api_version: str, kind: str) -> KindTable:
-    """The versions of a custom kind, where the one that is asked for is not served."""
-    try:
-        crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items
-    except ClusterError:
-        return {}
-    wanted = (group_of(api_version), kind)
-    found = [crd for crd in crds if (crd["spec"]["group"], crd["spec"]["names"]["kind"]) == wanted]
-    return {key: known for crd in found for key, known in kinds_of_crd(crd).items()}
+    return kinds_of_crd(crd).get((resource.api_version, resource.kind)) if crd else None

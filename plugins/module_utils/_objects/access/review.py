@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from ..._cluster.cluster import Cluster
-from ..._cluster.errors import ClusterError, KindNotServed
+from ..._cluster.cluster import Cluster, Resource
+from ..._cluster.errors import ApiUnavailable, ClusterError, KindNotServed
+from ..._cluster.served_versions import served_resource
 from ..._errors import LifecycleError
 from ..._threads import map_in_threads
-from .rights import Right, access_review
+from .rights import Resources, Right, access_review
 from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
 
 
@@ -86,6 +88,20 @@ def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
 
     names = sorted({right.namespace for right in rights if right.namespace})
     return frozenset(name for name, there in zip(names, map_in_threads(exists, names), strict=True) if there)
+
+
+def known_resources(cluster: Cluster) -> Resources:
+    """What a cluster serves of a kind, for its rights: these are the same in all versions.
+
+    A kind that the server can't tell anything of has none: reading it fails anyway, with the reason.
+    """
+
+    def find(api_version: str, kind: str) -> Resource | None:
+        with suppress(ApiUnavailable):
+            return served_resource(cluster, api_version, kind)
+        return None
+
+    return find
 
 
 def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> set[Right]:

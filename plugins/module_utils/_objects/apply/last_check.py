@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.dry_run.crd_schema import leaves_to_server
 from ..._cluster.errors import ClusterError, Forbidden, Invalid, Untypeable
 from ..._cluster.kinds import Kind
+from ..._dry_run.crd_schema import leaves_to_server
 from ..._threads import map_in_threads
 from ..access.rights import RBAC, is_escalation
 from .order import by_rank

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..._cluster.cluster import Object, Ref
-from ..._cluster.dry_run.dry_run_cluster import DryRunCluster
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from .change import ObjectChange
 from .diff import changed_fields
 

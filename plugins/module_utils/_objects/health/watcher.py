@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import NamedTuple, TypeAlias
 
 from ..._cluster.cluster import Cluster, Event, Object, Page, Ref, ref_of
-from ..._cluster.errors import ApiError, ClusterError, Gone, Unreachable
+from ..._cluster.errors import ApiError, ApiUnavailable, ClusterError, Gone, Unreachable
 
 WATCH_SECONDS = 30.0
 """How long one watch request lasts, and so how long a thread may outlive the last who waited."""
@@ -213,7 +213,7 @@ def sighting(obj: Object, *, gone: bool = False) -> ObjectState:
 
 def passes(error: Exception) -> bool:
     """Whether another attempt may succeed: nobody answered, or the API server is overloaded or restarting."""
-    return isinstance(error, Unreachable) or (
+    return isinstance(error, (ApiUnavailable, Unreachable)) or (
         isinstance(error, ApiError) and (error.status == 429 or error.status >= 500)
     )
 

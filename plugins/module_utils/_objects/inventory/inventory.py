@@ -27,8 +27,8 @@ from .inventory_entry import (
     may_be_taken,
 )
 
-COMPONENT = "component"
-"""The kind of owner that a component of a release is."""
+COMPONENT, MODULE = "component", "module"
+"""The kinds of owners: components of a release, and modules."""
 
 
 class RecordVersion(NamedTuple):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._cluster.cluster import Cluster, Object, Page, Pages, Ref, group_of, ref_of
 from ..._cluster.errors import Forbidden
+from ..._cluster.served_versions import readable_version
 from ..._threads import map_in_threads
 from ..ownership.autoscaling import AUTOSCALERS, targets_of
 from .inventory import Inventory, kinds_of
@@ -50,6 +51,23 @@ class Live(NamedTuple):
     pages: Pages
 
 
+def readable_kinds(cluster: Cluster, inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
+    """The kinds (apiVersion, kind) to list to see all objects of inventories: each in one served version.
+
+    What an older release has left may be recorded in a version that is gone.
+
+    Raises:
+        ClusterError: the server can't say which versions it serves.
+    """
+    recorded: dict[tuple[str, str], str] = {}
+    for api_version, kind in kinds_of(inventories):
+        recorded.setdefault((group_of(api_version), kind), api_version)
+    return [
+        (readable_version(cluster, api_version, kind), kind)
+        for (_group, kind), api_version in recorded.items()
+    ]
+
+
 def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
     """The metadata of everything that inventories name and that is there: one request per kind."""
     return read_live(cluster, inventories, lambda _api_version, _kind: False).objects
@@ -65,15 +83,11 @@ def read_live(
         inventories: what names it.
         in_full: tells of which kinds (apiVersion, kind) whole objects are wanted. These may be large, so only
             the namespaces are read that are named, with one request each.
+
+    Raises:
+        ClusterError: something can't be read, so nobody knows what is there.
     """
     inventories = list(inventories)
-    one_version: dict[tuple[str, str], str] = {}
-    for api_version, kind in kinds_of(inventories):
-        key = group_of(api_version), kind
-        # What an older release has left may be remembered in a version that is gone.
-        if key not in one_version or cluster.resource(one_version[key], kind) is None:
-            one_version[key] = api_version
-
     named = {entry.ref for inventory in inventories for entry in inventory.entries}
 
     def namespaces(group: str, kind: str) -> list[str]:
@@ -87,8 +101,8 @@ def read_live(
 
     places = [
         (api_version, kind, namespace)
-        for (group, kind), api_version in one_version.items()
-        for namespace in (namespaces(group, kind) if in_full(api_version, kind) else [""])
+        for api_version, kind in readable_kinds(cluster, inventories)
+        for namespace in (namespaces(group_of(api_version), kind) if in_full(api_version, kind) else [""])
     ]
     pages = dict(zip(places, map_in_threads(read, places), strict=True))
     found = (obj for page in pages.values() for obj in page.items)
@@ -100,5 +114,9 @@ def read_live(
 
 def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
     """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
-    found = map_in_threads(lambda kind: cluster.list(*kind).items, AUTOSCALERS)
+
+    def read(autoscaler: tuple[str, str]) -> list[Object]:
+        return cluster.list(readable_version(cluster, *autoscaler), autoscaler[1]).items
+
+    found = map_in_threads(read, AUTOSCALERS)
     return targets_of(obj for items in found for obj in items)

@@ -156,11 +156,11 @@ def _advice(manager: OtherManager) -> str:
 
 
 _HOMES = {
-    ARGO_CD: ("argoproj.io", "Application", ("v1alpha1",)),
-    FLUX: ("kustomize.toolkit.fluxcd.io", "Kustomization", ("v1", "v1beta2")),
-    FLUX_HELM: ("helm.toolkit.fluxcd.io", "HelmRelease", ("v2", "v2beta2", "v2beta1")),
+    ARGO_CD: ("argoproj.io", "Application"),
+    FLUX: ("kustomize.toolkit.fluxcd.io", "Kustomization"),
+    FLUX_HELM: ("helm.toolkit.fluxcd.io", "HelmRelease"),
 }
-"""Where each tool keeps what names a set of objects: group, kind, and versions to look for."""
+"""Where each tool keeps what names a set of objects: group and kind."""
 
 
 def is_active(cluster: Cluster, manager: OtherManager) -> bool:
@@ -171,13 +171,11 @@ def is_active(cluster: Cluster, manager: OtherManager) -> bool:
     try:
         if manager.tool == HELM:
             return _is_released(cluster, manager)
-        group, kind, versions = _HOMES[manager.tool]
-        served = [
-            f"{group}/{version}" for version in versions if cluster.resource(f"{group}/{version}", kind)
-        ]
+        served = cluster.served(*_HOMES[manager.tool])
         if not served:
             return True
-        items = cluster.list(served[0], kind, manager.namespace or None, metadata_only=True).items
+        home, namespace = served[0], manager.namespace or None
+        items = cluster.list(home.api_version, home.kind, namespace, metadata_only=True).items
         return any(item["metadata"]["name"] == manager.name for item in items)
     except ClusterError:
         return True

@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.errors import Forbidden
+from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds, kinds_of_crd
 from ..._threads import map_in_threads
-from ..access.rights import Right, list_right
+from ..access.rights import Right, list_right, right_for
 from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.namespace_creators import has_other_creator
+from .managed_resources import living_resources
 from .removal_decision import NOT_OWNED, RETAINED, RemovalDecision
 
 MOST_NAMED = 10
@@ -39,15 +41,24 @@ class ContainedObjects:
     Args:
         cluster: live or an overlay.
         forced: of a definition or a namespace, whether it goes whatever lives; none does by default.
+        needed: other objects that stay, each with a sentence that says why.
     """
 
-    def __init__(self, cluster: Cluster, forced: Callable[[Ref], bool] = lambda _ref: False) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        forced: Callable[[Ref], bool] = lambda _ref: False,
+        needed: Mapping[Ref, str] | None = None,
+    ) -> None:
         self._cluster = cluster
         self._forced = forced
+        self._needed = needed or {}
 
     def retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; None if it may go."""
         ref = entry.ref
+        if ref in self._needed:
+            return RemovalDecision(RETAINED, self._needed[ref])
         if ref[:2] == NAMESPACE_KIND and has_other_creator(entry, live):
             return RemovalDecision(NOT_OWNED, f"{ref}: kyma.lifecycle did not create it, so it stays")
         if self._forced(ref):
@@ -58,7 +69,7 @@ class ContainedObjects:
     def describe_contents(self, entry: InventoryEntry) -> str:
         """What would go with an object, in words; empty where nothing would."""
         if entry.ref[:2] == CRD_KIND:
-            found = [ref_of(obj) for obj in self.resources(entry)]
+            found = [ref_of(obj) for obj in self._resources(entry)]
             return f"these live: {listed(found)}" if found else ""
         if entry.ref[:2] == NAMESPACE_KIND:
             found = self.contents(entry.ref.name)
@@ -66,18 +77,15 @@ class ContainedObjects:
         return ""
 
     def rights(self, entry: InventoryEntry) -> set[Right]:
-        """What :meth:`retain` and :meth:`resources` take for an object, and deleting those if that is forced.
+        """What :meth:`retain` takes for an object.
 
         Raises:
             ClusterError: the server does not answer.
         """
-        ref, forced = entry.ref, self._forced(entry.ref)
-        if ref[:2] == NAMESPACE_KIND and (forced or not self._is_created_by_us(entry)):
+        ref = entry.ref
+        if ref[:2] == NAMESPACE_KIND and (self._forced(ref) or not self._is_created_by_us(entry)):
             return set()
-        found = self.looking_rights(ref)
-        if forced and ref[:2] == CRD_KIND:
-            return found | {right._replace(verb=verb) for right in found for verb in ("get", "delete")}
-        return found
+        return self.looking_rights(ref)
 
     def looking_rights(self, ref: Ref) -> set[Right]:
         """What :meth:`describe_contents` takes for an object.
@@ -90,16 +98,14 @@ class ContainedObjects:
             return {Right("list", group, plural)}
         if ref[:2] != NAMESPACE_KIND:
             return set()
-        served = self._cluster.resource
         try:
             kinds = self._namespaced_kinds()
         except Forbidden:
             # Which other kinds there are can be known only then.
-            kinds = _one_version_of_each([])
-        found = {right for kind in kinds for right in list_right(*kind, served)}
-        return {right._replace(namespace=ref.name) for right in found} | list_right(
-            f"{CRD_KIND[0]}/v1", CRD_KIND[1], served
-        )
+            kinds = _namespaced_kinds([])
+        crds = list_right(f"{CRD_KIND[0]}/v1", CRD_KIND[1], self._cluster.resource)
+        resources = chain.from_iterable(self._cluster.served(*kind)[:1] for kind in kinds)
+        return crds | {right_for("list", resource, ref.name) for resource in resources}
 
     def _is_created_by_us(self, namespace: InventoryEntry) -> bool:
         try:
@@ -109,37 +115,41 @@ class ContainedObjects:
             return False
         return live is not None and not has_other_creator(namespace, live)
 
-    def resources(self, definition: InventoryEntry) -> list[Object]:
-        """The metadata of all custom resources of a definition."""
+    def _resources(self, definition: InventoryEntry) -> list[Object]:
+        """The metadata of all custom resources of a definition.
+
+        Raises:
+            ClusterError: nobody knows what lives, as when the definition serves no version.
+        """
         crd = self._cluster.get(definition.api_version, definition.ref.kind, definition.ref.name)
-        kinds = list(kinds_of_crd(crd)) if crd else []
-        return self._cluster.list(*kinds[-1], metadata_only=True).items if kinds else []
+        if crd is None:
+            return []
+        kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
+        found = living_resources(self._cluster, [kind])[kind]
+        if isinstance(found, ClusterError):
+            raise found
+        return found
 
     def contents(self, namespace: str) -> list[Ref]:
         """What lives in a namespace, but for what controllers make and take with something else."""
 
         def read(kind: tuple[str, str]) -> list[Object]:
-            return self._cluster.list(*kind, namespace, metadata_only=True).items
+            for served in self._cluster.served(*kind)[:1]:
+                return self._cluster.list(served.api_version, kind[1], namespace, metadata_only=True).items
+            return []
 
         found = (obj for items in map_in_threads(read, self._namespaced_kinds()) for obj in items)
         return sorted({ref_of(obj) for obj in found if _counts(obj)})
 
     def _namespaced_kinds(self) -> Sequence[tuple[str, str]]:
-        return _one_version_of_each(self._cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items)
+        return _namespaced_kinds(self._cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items)
 
 
-def _one_version_of_each(crds: Iterable[Object]) -> Sequence[tuple[str, str]]:
-    """One version of each kind that can live in a namespace, built in or of these definitions."""
-    # What isn't served answers with an empty list.
-    kinds: dict[tuple[str, str], tuple[str, str]] = {}
-    for (api_version, kind), known in built_in_kinds().items():
-        if known.resource.namespaced and kind not in _TRACES:
-            kinds[known.group, kind] = (api_version, kind)
-    for crd in crds:
-        for (api_version, kind), known in kinds_of_crd(crd).items():
-            if known.resource.namespaced:
-                kinds[known.group, kind] = (api_version, kind)
-    return list(kinds.values())
+def _namespaced_kinds(crds: Iterable[Object]) -> Sequence[tuple[str, str]]:
+    """The kinds (group, kind) that can live in a namespace, built in or of these definitions."""
+    built_in = [one for (_version, kind), one in built_in_kinds().items() if kind not in _TRACES]
+    known = [*built_in, *(one for crd in crds for one in kinds_of_crd(crd).values())]
+    return list(dict.fromkeys((one.group, one.resource.kind) for one in known if one.resource.namespaced))
 
 
 def _counts(obj: Object) -> bool:

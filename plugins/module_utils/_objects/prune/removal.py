@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object, Ref, group_of
+from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound
-from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds
+from ..._cluster.kinds import NAMESPACE_KIND, is_built_in
+from ..._cluster.served_versions import readable_version
 from ..._errors import MOST_REASONS, LifecycleError
 from ..._threads import map_in_threads
 from ..apply.order import is_home, is_in_the_way, rank_of
@@ -253,38 +254,25 @@ def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> l
     """The entries, each in a version in which the cluster still serves its kind, where there is one.
 
     The version that an object was applied in may be gone, and the object live on in another one.
+
+    Raises:
+        ClusterError: the server can't say which versions it serves.
     """
     entries = list(entries)
-    unserved = {
-        (group_of(entry.api_version), entry.ref.kind)
-        for entry in entries
-        if cluster.resource(entry.api_version, entry.ref.kind) is None
-    }
-    if not unserved:
-        return entries
-    versions = {
-        (group_of(api_version), kind): api_version
-        for api_version, kind in built_in_kinds()
-        if cluster.resource(api_version, kind)
-    }
-    for crd in cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items:
-        spec = crd["spec"]
-        served = [version["name"] for version in spec["versions"] if version.get("served")]
-        if served:
-            versions[spec["group"], spec["names"]["kind"]] = f"{spec['group']}/{served[-1]}"
-    return [
-        entry._replace(api_version=versions.get(key, entry.api_version)) if key in unserved else entry
-        for entry in entries
-        for key in [(group_of(entry.api_version), entry.ref.kind)]
-    ]
+    recorded = {(entry.api_version, entry.ref.kind) for entry in entries}
+    versions = {kind: readable_version(cluster, *kind) for kind in recorded}
+    return [entry._replace(api_version=versions[entry.api_version, entry.ref.kind]) for entry in entries]
 
 
-ROUNDS = 3
+ROUNDS = 4
 """Each is over for all components before the next begins.
 
-First goes what can be in the way of others, and last what objects of others may live in: a namespace would be
-spared for what is going just then.
+First goes what can be in the way of others. Then custom resources go, as their operators may belong to other
+components. Last goes what objects of others may live in: a namespace would be spared for what is going just
+then.
 """
+OPERATORS_ROUND = 2
+"""The round in which workloads go with all that they need: what they manage has to be gone by then."""
 
 
 class RemovalInRounds:
@@ -314,6 +302,13 @@ class RemovalInRounds:
         """Whether no later round has anything to remove."""
         return not any(self._rounds)
 
+    def stop(self, error: str, *, cancelled: bool) -> None:
+        """Leave what has not gone so far, for a reason; there is no other round."""
+        self.removal.cancelled = self.removal.cancelled or cancelled
+        self.removal.errors.append(error)
+        self.removal.untried += chain.from_iterable(self._rounds)
+        self._rounds = []
+
     def remove_next(self, terms: Terms) -> None:
         """Remove what goes in the next round. After a failure or a cancellation there is no other one."""
         entries, *self._rounds = self._rounds
@@ -333,4 +328,7 @@ class RemovalInRounds:
 def _round_of(entry: InventoryEntry) -> int:
     if is_in_the_way(entry.ref.kind):
         return 0
-    return ROUNDS - 1 if is_home({"apiVersion": entry.api_version, "kind": entry.ref.kind}) else 1
+    if not is_built_in(entry.ref.group):
+        return 1
+    is_last = is_home({"apiVersion": entry.api_version, "kind": entry.ref.kind})
+    return ROUNDS - 1 if is_last else OPERATORS_ROUND

@@ -99,6 +99,7 @@ class Acquisition:
         claim: what for.
         tell: gets what a person should know while it waits: a state and a sentence.
         cancelled: whether to stop waiting.
+        name: of the lease. That of runs is the default, and the only one that has fences.
         clock, sleep: for tests.
     """
 
@@ -109,6 +110,7 @@ class Acquisition:
         tell: Callable[[str, str], None],
         cancelled: Callable[[], bool],
         *,
+        name: str = LEASE_NAME,
         clock: Callable[[], float] = boot_clock,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -116,6 +118,7 @@ class Acquisition:
         self._claim = claim
         self._tell = tell
         self._cancelled = cancelled
+        self._name = name
         self._clock = clock
         self._sleep = sleep
         self._raised: RaisedFence | None = None
@@ -131,7 +134,7 @@ class Acquisition:
             LifecycleError: it was cancelled, or the server does not answer.
         """
         try:
-            return self._acquire(lease or read_lease(self._cluster))
+            return self._acquire(lease or read_lease(self._cluster, self._name))
         except BaseException:
             self._lower()
             raise
@@ -152,9 +155,18 @@ class Acquisition:
                 is_first = False
                 # Whoever was quicker may have taken the fence of anybody else away.
                 self._lower()
-            seen = observe_lease(seen, read_lease(self._cluster), self._clock())
+            seen = observe_lease(seen, read_lease(self._cluster, self._name), self._clock())
 
     def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
+        """Wait until the lease is looked at again.
+
+        Args:
+            seen: what is known of the lease, which somebody else has.
+            begun: since when this has waited.
+
+        Raises:
+            LifecycleError: it is not waited for any longer.
+        """
         if self._cancelled():
             raise LifecycleError(f"cancelled while it waited for {seen.lease}, who has the lease")
         waited = self._clock() - begun
@@ -192,6 +204,7 @@ class Acquisition:
             claim.holder.identity,
             before.epoch + 1,
             claim.seconds,
+            name=self._name,
             until=begun + claim.seconds,
             clock=self._clock,
         )
@@ -218,12 +231,12 @@ class Acquisition:
             patch = {"metadata": meta, "spec": spec}
             try:
                 self._cluster.patch(
-                    LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch
+                    LEASE_API_VERSION, LEASE_OBJECT_KIND, self._name, LIFECYCLE_NAMESPACE, patch
                 )
             except NotFound as gone:
                 raise Conflict("take the lease", status=409) from gone
             return
-        meta = {"name": LEASE_NAME, "namespace": LIFECYCLE_NAMESPACE}
+        meta = {"name": self._name, "namespace": LIFECYCLE_NAMESPACE}
         lease = {"apiVersion": LEASE_API_VERSION, "kind": LEASE_OBJECT_KIND, "metadata": meta, "spec": spec}
         try:
             self._cluster.create(lease)
@@ -240,8 +253,9 @@ class Acquisition:
         fence, token = self._raised or RaisedFence(Fence())
         tenure.cancelled = self._cancelled
         taken_over = bool(seen.lease.holder)
-        # Where there is no lease it may have been deleted while somebody had it.
-        if taken_over or not seen.lease.uid:
+        # Where there is no lease it may have been deleted while somebody had it. Fences are those of runs:
+        # who takes another lease over must not take theirs away.
+        if self._name == LEASE_NAME and (taken_over or not seen.lease.uid):
             # Where this fails the lease is left to expire: given back, it would look as if nobody from before
             # could write any more.
             with tenure.keep_renewed():

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import Cluster, WriteTerms
@@ -34,13 +35,17 @@ TRIES, TRY_AGAIN_SECONDS = 5, 0.3
 """How often, and after how long again, whoever has something to write renews it that nobody did in time."""
 
 
-def read_lease(cluster: Cluster) -> Lease:
+def read_lease(cluster: Cluster, name: str = LEASE_NAME) -> Lease:
     """The lease of a cluster; a free one where there is none.
+
+    Args:
+        cluster: whose.
+        name: of the lease; by default that of runs.
 
     Raises:
         ClusterError: it can't be read.
     """
-    return lease_from(cluster.get(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE))
+    return lease_from(cluster.get(LEASE_API_VERSION, LEASE_OBJECT_KIND, name, LIFECYCLE_NAMESPACE))
 
 
 class HeldLease:
@@ -51,6 +56,7 @@ class HeldLease:
         holder: our identity in the lease.
         epoch: of the lease since we have it.
         seconds: how long it lasts from each renewal on.
+        name: of the lease; by default that of runs.
         until: when it ends unless it is renewed, by ``clock``; by default it has to be renewed at once.
         clock: seconds that only grow; for tests.
 
@@ -66,9 +72,11 @@ class HeldLease:
         epoch: int,
         seconds: float,
         *,
+        name: str = LEASE_NAME,
         until: float | None = None,
         clock: Callable[[], float] = boot_clock,
     ) -> None:
+        self._name = name
         self._asking = cluster
         # A renewal that hangs must not keep us from trying another one.
         self._cluster = cluster.with_write_terms(WriteTerms(lambda: RENEWAL_SECONDS))
@@ -115,13 +123,12 @@ class HeldLease:
         # What counts is when it was asked for: whoever watches sees the answer's effect later than that.
         begun = self._clock()
         try:
-            patch = renewal_patch(self.holder, self.epoch, datetime.now(UTC))
-            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
+            self._patch(renewal_patch(self.holder, self.epoch, datetime.now(UTC)))
         except (Invalid, NotFound) as refusal:
-            lease = read_lease(self._asking)
+            lease = read_lease(self._asking, self._name)
             if (lease.holder, lease.epoch) == (self.holder, self.epoch):
                 raise
-            self._lost = lost_to(self.holder, self.epoch, lease)
+            self._lost = lost_to(self.holder, self.epoch, lease, self._name)
             raise LeaseLost(self._lost) from refusal
         # One that took long may be answered after one that began later.
         self._until = max(self._until, begun + self.seconds)
@@ -146,7 +153,7 @@ class HeldLease:
 
         One may have none: that of a migration that was given up, whose thread still waits for it.
         """
-        self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch))
+        self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch), self._name)
         return not self._writes
 
     def require_lease(self) -> None:
@@ -217,24 +224,30 @@ class HeldLease:
             ClusterError: the server does not answer; the lease then expires by itself.
         """
         try:
-            patch = release_patch(self.holder, self.epoch)
-            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
+            self._patch(release_patch(self.holder, self.epoch))
         except (Invalid, NotFound):
             return
 
+    def _patch(self, patch: list[dict[str, Any]]) -> None:
+        self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, self._name, LIFECYCLE_NAMESPACE, patch)
 
-def lost_to(holder: str, epoch: int, lease: Lease) -> str:
+
+def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
     """Who has a lease instead of somebody who had it in an epoch, for a person."""
     run = holder_of(holder).run
+    is_of_runs = name == LEASE_NAME
+    what = "the lease of the cluster" if is_of_runs else f"the Lease {LIFECYCLE_NAMESPACE}/{name}"
     if lease.epoch == epoch and not lease.holder:
-        return f"{run} may write no more: it was ended, and has given the lease of the cluster back"
+        return f"{run} may write no more: it was ended, and has given {what} back"
     if lease.holder:
         now = f"{lease} has taken it over"
     elif lease.uid:
         now = "somebody else had it meanwhile, and has given it back"
     else:
-        now = f"the Lease {LIFECYCLE_NAMESPACE}/{LEASE_NAME} was deleted"
+        now = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
+    # What holds another lease stands by for it again, without a person.
+    advice = "; run the playbook again" if is_of_runs else ""
     return (
-        f"{run} has lost the lease of the cluster, so it may write no more: {now}. It was silent too long,"
-        " as its process, its machine or its network stood still; run the playbook again"
+        f"{run} has lost {what}, so it may write no more: {now}. It was silent too long,"
+        f" as its process, its machine or its network stood still{advice}"
     )

@@ -9,9 +9,9 @@ from ..._objects.access.rights import LEASES, Right
 from .lease import LEASE_NAME, LIFECYCLE_NAMESPACE
 
 
-def lease_rights() -> set[Right]:
-    """What having the lease of a cluster takes, on one that never had it included."""
-    found = {Right(verb, LEASES, "leases", LIFECYCLE_NAMESPACE, LEASE_NAME) for verb in ("get", "patch")}
+def lease_rights(name: str = LEASE_NAME) -> set[Right]:
+    """What having a lease of a cluster takes, by default that of runs; on one that never had it included."""
+    found = {Right(verb, LEASES, "leases", LIFECYCLE_NAMESPACE, name) for verb in ("get", "patch")}
     # Servers grant no creation by name; that of what is applied they do.
     found |= {Right(verb, "", "namespaces", "", LIFECYCLE_NAMESPACE) for verb in ("create", "patch")}
     return found | {Right("create", LEASES, "leases", LIFECYCLE_NAMESPACE)}

@@ -261,21 +261,29 @@ def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Coll
             )
 
 
-def read_inventories(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
-    """Inventories by component; owners of other kinds have none among them.
+def read_inventories(
+    cluster: Cluster, owners: Collection[str] = (), *, owner_kind: str = COMPONENT
+) -> dict[str, Inventory]:
+    """Inventories by owner; owners of other kinds have none among them.
 
     Args:
         cluster: that has them.
-        components: whose, where not all are wanted.
+        owners: whose, where not all are wanted.
+        owner_kind: what they are, such as components.
     """
-    selector = f"{OWNER_LABEL} in ({','.join(components)})" if components else ""
+    selector = f"{OWNER_LABEL} in ({','.join(owners)})" if owners else ""
     objects = cluster.list(API_VERSION, "Inventory", label_selector=selector).items
-    return inventories_of(inventories_from(objects))
+    return inventories_of(inventories_from(objects), owner_kind)
+
+
+def read_all_inventories(cluster: Cluster) -> list[Inventory]:
+    """The inventories of owners of all kinds."""
+    return inventories_from(cluster.list(API_VERSION, "Inventory").items)
 
 
 def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory, ...]]:
     """Inventories by component, and those of owners of other kinds, whose objects have to be left alone."""
-    found = inventories_from(cluster.list(API_VERSION, "Inventory").items)
+    found = read_all_inventories(cluster)
     return inventories_of(found), tuple(one for one in found if one.owner_kind != COMPONENT)
 
 

@@ -65,5 +65,5 @@ def object_schema(**properties: Any) -> dict[str, Any]:
 API_VERSION = f"{GROUP}/v1alpha1"
 OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: whose they are."""
-DEPLOY, DELETE = "deploy", "delete"
+DEPLOY, DELETE, MODULES = "deploy", "delete", "modules"
 """What a run does."""

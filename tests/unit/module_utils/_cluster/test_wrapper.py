@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Event,
     WriteTerms,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 
 OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
@@ -41,6 +42,7 @@ class Noting(ClusterWrapper):
 A = ("v1", "ConfigMap", "a", "n")
 CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
     "resource": (A[:2], {}, Call("resource", *A[:2])),
+    "served": (("apps", "Deployment"), {}, Call("served", "apps", "Deployment")),
     "server_version": ((), {}, Call("server_version")),
     "get": (A, {}, Call("get", *A)),
     "list": (
@@ -64,7 +66,15 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
     ),
     "watch": (
         ("v1", "ConfigMap", "n"),
-        {"resource_version": "7", "seconds": 1.0, "field_selector": "z=a"},
+        {
+            "resource_version": "7",
+            "seconds": 1.0,
+            "field_selector": "z=a",
+            "label_selector": "x=y",
+            "metadata_only": True,
+            "bookmarks": True,
+            "stop": StopSignal(),
+        },
         Call("watch"),
     ),
     "token": (
@@ -73,7 +83,11 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
         Call("token", "v1", "ServiceAccount", "deployer", "n"),
     ),
     "logs": (("p", "n"), {"container": "c", "tail_lines": 3}, Call("logs", "v1", "Pod", "p", "n")),
-    "exec": (("p", "n", ["id"]), {"container": "c"}, Call("exec", "v1", "Pod", "p", "n")),
+    "exec": (
+        ("p", "n", ["id"]),
+        {"container": "c", "seconds": 5.0, "max_bytes": 10},
+        Call("exec", "v1", "Pod", "p", "n"),
+    ),
 }
 
 

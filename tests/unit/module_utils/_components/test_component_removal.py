@@ -264,7 +264,7 @@ def test_a_component_that_is_refused_when_its_turn_comes_keeps_all() -> None:
         after_round=lambda name: turns.append((name, removals[name].is_over)),
     )
     assert (removals["b"].refusal, removals["b"].removal.deleted) == ("a needs it", [])
-    assert turns == [("a", False), ("b", True), ("a", True)]
+    assert turns == [("a", False), ("b", True), ("a", False), ("a", True)]
     assert names([*found.remembered()["b"].values()]) == ["second"]
     assert "a" not in found.remembered()
     assert has_forgotten

@@ -35,6 +35,7 @@ from tests.support.driver import (
     release,
     secret,
 )
+from tests.support.served_kinds import with_versions
 
 
 class Labels(Migration):
@@ -247,6 +248,14 @@ def test_component_info_tells_health_drift_and_orphans() -> None:
     assert orphaned == {"foundation": False, "gateway": True, "late": True, "logging": False}
     [logging] = [one for one in told["components"] if one["name"] == "logging"]
     assert {one["name"]: one["dropped"] for one in logging["objects"]} == {"loki": False}
+
+
+def test_component_info_finds_what_lives_in_another_version_than_it_was_applied_in() -> None:
+    someone = deployer(release("2.9", {"gateway": [crd("Gateway"), custom("Gateway", "edge")]}))
+    someone.deploy()
+    someone.cluster.apply(with_versions(crd("Gateway"), v1=False, v2=True))
+    [gateway] = someone.component_info(names=["gateway"])["components"]
+    assert {one["kind"]: one["health"] for one in gateway["objects"]}["Gateway"] == "current"
 
 
 def test_on_an_empty_cluster_the_infos_are_empty() -> None:

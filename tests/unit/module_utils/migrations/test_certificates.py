@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.dry_run_cluster import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
     DryRunCluster,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine import (
     check_migrations,
     run_migrations,

@@ -34,6 +34,27 @@ def test_no_secret_gets_out() -> None:
     assert "geheim-123" not in str(arguments.complete({"msg": "401 for geheim-123"}))
 
 
+def test_values_that_a_task_keeps_to_itself_hide_nothing_of_a_result() -> None:
+    spec = {"data": {"type": "dict", "no_log": True}, "count": {"type": "int"}}
+    options = {"data": {"a": "1", "b": ["True", {"c": "x-v2"}]}, "api_key": "geheim-123", "count": "geheim-1"}
+    result = {"name": "x-v1", "number": 1, "msg": "401 for geheim-123"}
+    hiding = validate(TaskDefinition(lambda _request: {}, spec), options, "x")
+    assert hiding.complete(result)["name"] != "x-v1"
+    arguments = validate(TaskDefinition(lambda _request: {}, spec, secret_options=("data",)), options, "x")
+    shown = arguments.complete(result)
+    assert (shown["name"], shown["number"]) == ("x-v1", 1)
+    assert "geheim-123" not in shown["msg"]
+    assert arguments.params["data"] == options["data"]
+
+
+def test_a_refusal_has_none_of_these_values() -> None:
+    spec = {"data": {"type": "dict", "no_log": True}, "count": {"type": "int"}}
+    definition = TaskDefinition(lambda _request: {}, spec, secret_options=("data",))
+    arguments = validate(definition, {"data": {"a": "geheim-123"}, "count": "geheim-123"}, "x")
+    assert arguments.problem
+    assert "geheim-123" not in arguments.problem
+
+
 def test_a_version_without_quotes_is_refused_as_it_may_be_another_one() -> None:
     definition = TaskDefinition(lambda _request: {}, {"release_version": {"type": "str"}})
     problem = validate(definition, {"release_version": 2.10}, "x").problem

@@ -15,6 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.action.component import ActionMo
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule as Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component import DEFINITION as COMPONENT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION as PLAN
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import (
+    DEFINITION as RECONCILE_ERRANDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.number_options import (
     RULES,
@@ -79,8 +82,19 @@ def test_but_these_are_fine(option: str, value: object) -> None:
     assert problems(**{option: value}) == []
 
 
+@pytest.mark.parametrize("module", ["errand", "kyma.lifecycle.errand", "kyma.lifecycle.reconcile_errands"])
+def test_errands_have_variables_of_their_own(module: str) -> None:
+    spec = RECONCILE_ERRANDS.argument_spec
+    found = number_problems({"workers": 0, "watch_seconds": 0}, spec, module)
+    assert [one.split(" is ")[0] for one in found.values()] == [
+        "workers (kyma_errand_workers)",
+        "watch_seconds (kyma_errand_watch_seconds)",
+    ]
+    assert "(kyma_workers)" in number_problems({"workers": 0}, spec, "kyma.lifecycle.plan")["workers"]
+
+
 def test_defaults_are_fine_and_every_rule_is_about_an_option() -> None:
-    specs = {**PLAN.argument_spec, **COMPONENT.argument_spec}
+    specs = {**PLAN.argument_spec, **COMPONENT.argument_spec, **RECONCILE_ERRANDS.argument_spec}
     assert set(RULES) <= set(specs)
     assert number_problems({option: one.get("default") for option, one in specs.items()}, specs) == {}
 

@@ -63,6 +63,14 @@ def test_a_kubeconfig_is_found_as_kubernetes_core_finds_it(tmp_path: Path, place
     assert found(places, local=False, kubeconfig="config") == {}
 
 
+def test_a_kubeconfig_in_the_users_home_is_found(
+    tmp_path: Path, places: SearchPath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "work"))
+    (tmp_path / "work/config").touch()
+    assert found(places, kubeconfig="~/config")["kubeconfig"] == f"{tmp_path}/work/config!"
+
+
 def test_kubeconfigs_of_the_environment_become_absolute() -> None:
     here = Path.cwd()
     changed = absolute_kubeconfigs({"KUBECONFIG": f"a{os.pathsep}/b", "K8S_AUTH_KUBECONFIG": "", "HOME": "x"})

@@ -113,6 +113,29 @@ def test_a_check_that_uses_more_than_the_cluster(use: str) -> None:
     assert f"check uses the cluster alone: on `before`, check {told}" in caught(with_check(does))
 
 
+class _ClosedLate:
+    """Part of a circle of references, so that only the garbage collector ends it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        time.time()
+
+
+def test_what_the_garbage_collector_ends_during_a_check_is_not_its_own() -> None:
+    def creates_much(_ctx: Context) -> None:
+        assert [[str(number)] for number in range(200_000)]
+
+    def with_garbage(ctx: Context) -> None:
+        other = threading.Thread(target=_ClosedLate)
+        other.start()
+        other.join()
+        creates_much(ctx)
+
+    assert_migration(with_check(with_garbage), BEFORE, AFTER)
+
+
 def in_order(ctx: Context) -> None:
     """All that a check may well do."""
     import json

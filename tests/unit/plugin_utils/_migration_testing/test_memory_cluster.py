@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -17,14 +18,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ExecOutputTooLarge,
+    ExecTimeout,
     Gone,
     NotFound,
     Unreachable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )
+
+from tests.support.owned_objects import owned_by
 
 
 def config_map(name: str = "a", namespace: str = "default", **data: str) -> Object:
@@ -134,6 +140,14 @@ class TestFaults:
 
 
 class TestControllers:
+    def test_an_object_of_two_owners_goes_with_both(self) -> None:
+        cluster = MemoryCluster()
+        owner = cluster.create(config_map("owner"))
+        between = cluster.create(owned_by(config_map("between"), owner))
+        cluster.create(owned_by(config_map("last"), owner, between))
+        cluster.delete("v1", "ConfigMap", "owner", "default")
+        assert cluster.get("v1", "ConfigMap", "last", "default") is None
+
     def test_they_react_to_writes_and_to_each_other(self) -> None:
         def ready(cluster: Cluster, event: Event) -> None:
             meta = event.object["metadata"]
@@ -185,6 +199,25 @@ class TestWatches:
         with pytest.raises(Gone):
             next(cluster.watch("v1", "ConfigMap", resource_version=start, seconds=1))
 
+    def test_one_is_stopped_by_another_thread(self) -> None:
+        cluster, stop = MemoryCluster(), StopSignal()
+        start = cluster.list("v1", "ConfigMap").resource_version
+        threading.Timer(0.05, stop.set).start()
+        began = time.monotonic()
+        assert list(cluster.watch("v1", "ConfigMap", resource_version=start, seconds=30, stop=stop)) == []
+        assert time.monotonic() - began < 1
+        cluster.create(config_map())
+        assert list(cluster.watch("v1", "ConfigMap", resource_version=start, seconds=30, stop=stop)) == []
+
+    def test_it_ends_with_a_bookmark_for_those_who_ask(self) -> None:
+        cluster = MemoryCluster()
+        start = cluster.list("v1", "ConfigMap").resource_version
+        cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
+        [seen] = cluster.watch("v1", "ConfigMap", resource_version=start, seconds=0.01, bookmarks=True)
+        assert seen.type == "BOOKMARK"
+        now = cluster.list("v1", "ConfigMap").resource_version
+        assert seen.object["metadata"] == {"resourceVersion": now}
+
 
 class TestPods:
     def test_logs(self) -> None:
@@ -201,6 +234,16 @@ class TestPods:
         assert cluster.exec("p", "default", ["true"]).exit_code == 0
         cluster.on_exec(lambda _name, _namespace, command, _c: ExecResult(" ".join(command).encode(), b"", 3))
         assert cluster.exec("p", "default", ["a", "b"]) == ExecResult(b"a b", b"", 3)
+
+    def test_the_limits_of_a_command(self) -> None:
+        cluster = MemoryCluster(pod())
+        cluster.on_exec(lambda *_call: ExecResult(b"a" * 6, b"b" * 4, 0))
+        assert cluster.exec("p", "default", ["x"], max_bytes=10).exit_code == 0
+        with pytest.raises(ExecOutputTooLarge, match="Pod default/p: it has printed more than 9 bytes"):
+            cluster.exec("p", "default", ["x"], max_bytes=9)
+        cluster.on_exec(lambda *_call: time.sleep(0.05) or ExecResult(b"", b"", 0))
+        with pytest.raises(ExecTimeout, match=r"Pod default/p: it did not end within 0\.01 s"):
+            cluster.exec("p", "default", ["x"], seconds=0.01)
 
 
 class TestSharing:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.download import without_login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import open_source
 
 Member = tuple[tarfile.TarInfo, bytes]

@@ -11,7 +11,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ApiError,
+    ApiUnavailable,
+    KindNotServed,
+    NotFound,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.discovery import Discovery
 
 from tests.support.apiserver import CORE, GROUPS, kind
@@ -106,9 +112,91 @@ def test_a_miss_refreshes_once_in_half_a_second() -> None:
     assert len(served.asked) == 4
 
 
+def group(name: str, **versions: Any) -> dict[str, Any]:
+    """A group of aggregated discovery: each version with its resources, or None if it is stale."""
+    listed = [
+        {"version": version, "resources": resources or [], "freshness": "Current" if resources else "Stale"}
+        for version, resources in versions.items()
+    ]
+    return {"metadata": {"name": name}, "versions": listed}
+
+
+def groups(*listed: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": "APIGroupDiscoveryList", "items": list(listed)}
+
+
+THINGS = [kind("things", "Thing")]
+
+
+def test_a_kind_is_named_in_every_version_in_the_order_of_the_server() -> None:
+    served = Served({"/api": CORE, "/apis": groups(group("g.io", v2=THINGS, v1=THINGS, v1beta1=THINGS))})
+    discovery = served.discovery()
+    found = discovery.served("g.io", "Thing")
+    assert [one.api_version for one in found] == ["g.io/v2", "g.io/v1", "g.io/v1beta1"]
+    assert [one.api_version for one in discovery.served("", "Pod")] == ["v1"]
+    assert len(served.asked) == 2
+
+
+def test_a_kind_that_is_not_named_is_asked_for_again() -> None:
+    served = Served({"/api": CORE, "/apis": GROUPS})
+    discovery = served.discovery()
+    assert discovery.served("g.io", "Thing") == ()
+    served.now += 0.6
+    served.documents["/apis"] = groups(group("g.io", v1=THINGS))
+    assert [one.plural for one in discovery.served("g.io", "Thing")] == ["things"]
+    assert len(served.asked) == 4
+
+
+def test_of_a_stale_version_nobody_knows_what_exists() -> None:
+    stale = groups(group("g.io", v1=None), group("other.io", v1=THINGS))
+    served = Served({"/api": CORE, "/apis": stale})
+    discovery = served.discovery()
+    assert discovery.find("g.io/v1", "Thing") is None
+    for ask in (
+        lambda: discovery.refuse_doubt("g.io/v1", "Thing"),
+        lambda: discovery.refuse_doubt("g.io/v2", "Thing"),
+        lambda: discovery.served("g.io", "Thing"),
+    ):
+        with pytest.raises(ApiUnavailable, match=r"APIService v1\.g\.io: its server does not answer"):
+            ask()
+    # All others are known.
+    discovery.refuse_doubt("other.io/v1", "Nothing")
+    assert len(discovery.served("other.io", "Thing")) == 1
+    served.now += 0.6
+    served.documents["/apis"] = groups(group("g.io", v1=THINGS))
+    assert len(discovery.served("g.io", "Thing")) == 1
+
+
+def test_a_version_that_is_not_served_is_told_with_those_that_are() -> None:
+    versions = groups(group("g.io", v2=THINGS, v1=THINGS, v3=None))
+    discovery = Served({"/api": CORE, "/apis": versions}).discovery()
+    with pytest.raises(KindNotServed) as caught:
+        discovery.refuse_doubt("g.io/v1beta1", "Thing")
+    assert caught.value.served == ("g.io/v2", "g.io/v1")
+    with pytest.raises(ApiUnavailable, match=r"v3\.g\.io"):
+        discovery.refuse_doubt("g.io/v3", "Thing")
+
+
+def definition(**served: bool) -> dict[str, Any]:
+    versions = [{"name": name, "served": one} for name, one in served.items()]
+    return {"spec": {"group": "g.io", "names": {"kind": "Thing"}, "versions": versions}}
+
+
+def test_a_version_that_a_later_definition_takes_away_is_not_expected_any_longer() -> None:
+    discovery = Served({"/api": CORE, "/apis": GROUPS}).discovery()
+    discovery.expect(definition(v1=True, v2=True), 30.0)
+    assert discovery.expects("g.io/v1", "Thing")
+    discovery.expect(definition(v1=False, v2=True), 30.0)
+    assert not discovery.expects("g.io/v1", "Thing")
+    assert discovery.expects("g.io/v2", "Thing")
+
+
 def test_a_server_without_aggregated_discovery() -> None:
     def down() -> Mapping[str, Any]:
-        raise ApiError("read", status=503)
+        raise ApiError("read which kinds are served", status=503)
+
+    def gone() -> Mapping[str, Any]:
+        raise NotFound("read which kinds are served", status=404)
 
     served = Served(
         {
@@ -118,6 +206,7 @@ def test_a_server_without_aggregated_discovery() -> None:
                 "groups": [
                     {"versions": [{"groupVersion": "apps/v1"}]},
                     {"versions": [{"groupVersion": "metrics.k8s.io/v1beta1"}]},
+                    {"versions": [{"groupVersion": "gone.io/v1"}]},
                 ],
             },
             "/api/v1": {
@@ -132,6 +221,7 @@ def test_a_server_without_aggregated_discovery() -> None:
                 "resources": [{"name": "deployments", "kind": "Deployment", "namespaced": True}],
             },
             "/apis/metrics.k8s.io/v1beta1": down,
+            "/apis/gone.io/v1": gone,
         }
     )
     discovery = served.discovery()
@@ -142,3 +232,7 @@ def test_a_server_without_aggregated_discovery() -> None:
     assert pod.plural == "pods"
     assert deployment is not None
     assert deployment.namespaced
+    with pytest.raises(ApiUnavailable, match=r"v1beta1\.metrics\.k8s\.io: read which .*: HTTP 503"):
+        discovery.served("metrics.k8s.io", "NodeMetrics")
+    # What is not there any more is known to have no kinds.
+    assert discovery.served("gone.io", "Thing") == ()

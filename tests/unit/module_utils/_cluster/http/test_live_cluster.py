@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from unittest.mock import Mock
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -36,7 +39,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
     OnWarning,
     Transport,
+    keepalive_options,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 
 from tests.support.apiserver import CORE, ApiServer, Reply, Script, Seen, discovery_or, kind, serve, status
 
@@ -137,15 +142,14 @@ def test_where_not_even_discovery_is_found_nothing_is_known_of_an_object(reply: 
 
 
 @pytest.mark.parametrize("body", [b"404 page not found\n", {"paths": ["/apis"]}, status(404).body])
-def test_a_path_that_an_api_server_does_not_know_is_an_answer(
+def test_a_path_that_an_api_server_does_not_know_says_nothing_about_objects_of_a_kind_that_it_names(
     monkeypatch: pytest.MonkeyPatch, body: object
 ) -> None:
     monkeypatch.setattr(live, "SERVING_SECONDS", 0.1)
     with talking_to(lambda _request: Reply(body, 404)) as (cluster, _server):
-        assert cluster.get("v1", "ConfigMap", "a", "n") is None
-        assert cluster.delete("v1", "ConfigMap", "a", "n") is False
-        with pytest.raises(KindNotServed):
-            cluster.apply(CONFIG_MAP)
+        for work in READS_AND_WRITES:
+            with pytest.raises(KindNotServed, match="although discovery names it"):
+                work(cluster)
 
 
 @pytest.mark.parametrize("details", [["x"], "x", {"causes": "x"}, {"causes": ["x", {"reason": 1}]}])
@@ -354,6 +358,42 @@ def test_a_definition_that_is_made_anew_with_another_scope_is_followed(
         assert work(cluster) == WIDGET
         scope = namespaced
         assert work(cluster) == WIDGET
+
+
+@pytest.mark.parametrize("others", [(), ("v2",)])
+@pytest.mark.parametrize(
+    ("work", "nothing"),
+    [
+        (lambda cluster: cluster.get("g.io/v1", "Widget", "w", "n"), None),
+        (lambda cluster: cluster.list("g.io/v1", "Widget", "n").items, []),
+        (lambda cluster: cluster.delete("g.io/v1", "Widget", "w", "n"), False),
+    ],
+    ids=["get", "list", "delete"],
+)
+def test_a_version_that_vanishes_is_nothing_only_if_no_other_one_is_served(
+    work: Callable[[LiveCluster], object], nothing: object, others: tuple[str, ...]
+) -> None:
+    served: tuple[str, ...] = ("v1",)
+
+    def script(request: Seen) -> Reply:
+        if request.path == "/api":
+            return Reply(CORE)
+        if request.path == "/apis":
+            widgets = [kind("widgets", "Widget")]
+            versions = [{"version": version, "resources": widgets} for version in served]
+            group = {"metadata": {"name": "g.io"}, "versions": versions}
+            return Reply({"kind": "APIGroupDiscoveryList", "items": [group]})
+        return Reply(b"404 page not found\n", 404)
+
+    with serve(script) as server:
+        cluster = LiveCluster(Transport(Login(server.url)))
+        cluster.resource("g.io/v1", "Widget")
+        served = others
+        if not others:
+            assert work(cluster) == nothing
+            return
+        with pytest.raises(KindNotServed, match=r"it serves Widget in g\.io/v2"):
+            work(cluster)
 
 
 def test_warnings_are_handed_on() -> None:
@@ -566,6 +606,90 @@ def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
 
     assert events == []
     assert time.monotonic() - started < 0.6
+
+
+def test_a_watch_selects_by_labels_and_shows_metadata_as_of_its_kind() -> None:
+    partial = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata"}
+    meta = {"name": "a", "resourceVersion": "5"}
+    script = in_turn(Reply([{"type": "ADDED", "object": {**partial, "metadata": meta}}]), Reply([]))
+    with talking_to(script) as (cluster, server):
+        watch = cluster.watch(
+            "v1", "ConfigMap", resource_version="3", seconds=0.2, label_selector="x=y", metadata_only=True
+        )
+        [seen] = list(watch)
+
+        assert seen.object == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+        first = asked(server)[0]
+        assert first.query["labelSelector"] == "x=y"
+        assert first.header("Accept") == "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+
+def test_bookmarks_are_handed_out_to_those_who_ask() -> None:
+    with talking_to(in_turn(Reply([event("BOOKMARK", "8")]), Reply([]))) as (cluster, _server):
+        [seen] = cluster.watch("v1", "ConfigMap", resource_version="3", seconds=0.2, bookmarks=True)
+    assert (seen.type, seen.object["metadata"]["resourceVersion"]) == ("BOOKMARK", "8")
+
+
+def test_a_silent_watch_is_stopped_by_another_thread() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    hung_up = threading.Event()
+
+    def answer() -> None:
+        connection, _address = listener.accept()
+        with connection:
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            line = json.dumps(event("ADDED", "5")).encode() + b"\n"
+            connection.sendall(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+            if connection.recv(1) == b"":
+                hung_up.set()
+
+    threading.Thread(target=answer, daemon=True).start()
+    resource = Resource("v1", "ConfigMap", "configmaps", namespaced=True)
+    discovery = Mock(find=lambda *_names: resource)
+    cluster = LiveCluster(
+        Transport(Login(f"http://127.0.0.1:{listener.getsockname()[1]}")), discovery=discovery
+    )
+    stop = StopSignal()
+    watch = cluster.watch("v1", "ConfigMap", resource_version="1", seconds=60, stop=stop)
+    with listener:
+        assert next(watch).type == "ADDED"
+        threading.Timer(0.1, stop.set).start()
+        started = time.monotonic()
+        assert list(watch) == []
+        assert time.monotonic() - started < 1
+        assert hung_up.wait(1)
+
+
+def test_a_watch_of_a_kind_that_is_not_served_is_stopped_too() -> None:
+    stop = StopSignal()
+    with talking_to(lambda _request: Reply({})) as (cluster, _server):
+        threading.Timer(0.1, stop.set).start()
+        started = time.monotonic()
+        watch = cluster.watch("example.org/v1", "Thing", resource_version="1", seconds=60, stop=stop)
+        assert list(watch) == []
+        assert time.monotonic() - started < 1
+
+
+def test_a_stopped_watch_asks_for_nothing_more() -> None:
+    stop = StopSignal()
+    with talking_to(lambda _request: Reply([event("ADDED", "5"), event("ADDED", "6")])) as (cluster, server):
+        watch = cluster.watch("v1", "ConfigMap", resource_version="1", seconds=60, stop=stop)
+        next(watch)
+        stop.set()
+        assert list(watch) == []
+        assert len(asked(server)) == 1
+
+
+def test_the_system_looks_after_silent_connections() -> None:
+    options = keepalive_options()
+    assert (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1) in options
+    with socket.socket() as one:
+        for option in options:
+            one.setsockopt(*option)
+        if hasattr(socket, "TCP_KEEPIDLE"):
+            # By default two hours, in which a watch would wait for a server that is gone.
+            assert one.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 60
 
 
 def test_logs() -> None:

@@ -10,14 +10,21 @@ import hashlib
 import json
 import socket
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import ExecResult
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Forbidden
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    ExecOutputTooLarge,
+    ExecTimeout,
+    Forbidden,
+    may_have_acted,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, bearer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
@@ -37,8 +44,13 @@ def failed(code: int) -> bytes:
 
 
 @contextmanager
-def container(messages: Sequence[bytes]) -> Iterator[tuple[LiveCluster, list[str]]]:
-    """A cluster whose one container sends these messages; and the request's head, once it came."""
+def container(
+    messages: Sequence[bytes], *, goes_on: Callable[[socket.socket], None] | None = None
+) -> Iterator[tuple[LiveCluster, list[str]]]:
+    """A cluster whose one container sends these messages; and the request's head, once it came.
+
+    It ends then, or does what ``goes_on`` does with the connection.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     heads: list[str] = []
 
@@ -58,6 +70,10 @@ def container(messages: Sequence[bytes]) -> Iterator[tuple[LiveCluster, list[str
             )
             for message in messages:
                 connection.sendall(struct.pack("!BBH", 0x82, 126, len(message)) + message)
+            if goes_on is not None:
+                with suppress(OSError):
+                    goes_on(connection)
+                return
             connection.sendall(b"\x88\x02\x03\xe8")
 
     thread = Thread(target=answer, daemon=True)
@@ -107,6 +123,88 @@ def test_a_command_that_can_not_be_started() -> None:
 def test_a_connection_that_breaks_off() -> None:
     with container([b"\x01half"]) as (cluster, _seen), pytest.raises(ClusterError, match="broke off"):
         cluster.exec("p", "n", ["sleep"])
+
+
+def read_to_the_end(connection: socket.socket) -> None:
+    """Send nothing, until the other end hangs up."""
+    while connection.recv(4096):
+        pass
+
+
+def drip(connection: socket.socket) -> None:
+    """Send a message of which there is always something more to come."""
+    connection.sendall(struct.pack("!BBQ", 0x82, 127, 100_000) + b"\x01")
+    while True:
+        connection.sendall(b"x")
+        time.sleep(0.02)
+
+
+def ping(connection: socket.socket) -> None:
+    """Show that the connection is alive, and nothing else."""
+    while True:
+        connection.sendall(b"\x89\x00")
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("goes_on", [read_to_the_end, drip, ping])
+@pytest.mark.parametrize("messages", [[], [b"\x01half"]], ids=["nothing", "something"])
+def test_a_command_that_takes_too_long(
+    messages: Sequence[bytes], goes_on: Callable[[socket.socket], None]
+) -> None:
+    begun = time.monotonic()
+    with container(messages, goes_on=goes_on) as (cluster, _seen):
+        with pytest.raises(ExecTimeout, match=r"run a command in Pod n/p: it did not end within 0\.3 s"):
+            cluster.exec("p", "n", ["sleep"], seconds=0.3)
+        assert 0.3 <= time.monotonic() - begun < 2
+    # The other end has noticed it, too.
+    assert time.monotonic() - begun < 3
+
+
+def test_a_server_that_takes_a_connection_and_says_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        cluster = LiveCluster(Transport(Login(f"http://127.0.0.1:{silent.getsockname()[1]}")))
+        begun = time.monotonic()
+        with pytest.raises(ExecTimeout):
+            cluster.exec("p", "n", ["sleep"], seconds=0.3)
+        assert time.monotonic() - begun < 2
+
+
+def test_a_server_whose_answer_never_ends_to_begin() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _address = listener.accept()
+            with connection, suppress(OSError):
+                while True:
+                    connection.sendall(b"H")
+                    time.sleep(0.02)
+
+        thread = Thread(target=answer, daemon=True)
+        thread.start()
+        cluster = LiveCluster(Transport(Login(f"http://127.0.0.1:{listener.getsockname()[1]}")))
+        begun = time.monotonic()
+        with pytest.raises(ExecTimeout):
+            cluster.exec("p", "n", ["sleep"], seconds=0.3)
+        assert time.monotonic() - begun < 2
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def test_a_command_that_prints_too_much() -> None:
+    messages = [b"\x01" + b"a" * 600, b"\x02" + b"b" * 400, b"\x03" + SUCCESS]
+    with container(messages) as (cluster, _seen):
+        assert len(cluster.exec("p", "n", ["cat"], max_bytes=1000).stdout) == 600
+    begun = time.monotonic()
+    with container(messages[:2], goes_on=read_to_the_end) as (cluster, _seen):
+        with pytest.raises(ExecOutputTooLarge, match="Pod n/p: it has printed more than 999 bytes") as caught:
+            cluster.exec("p", "n", ["cat"], max_bytes=999)
+        assert time.monotonic() - begun < 1
+    assert "aaa" not in str(caught.value)
+
+
+def test_a_command_at_a_limit_may_have_acted() -> None:
+    assert may_have_acted(ExecTimeout("x", 1))
+    assert may_have_acted(ExecOutputTooLarge("x", 1))
 
 
 def test_an_answer_that_says_no() -> None:

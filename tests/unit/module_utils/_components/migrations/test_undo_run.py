@@ -444,7 +444,7 @@ def test_no_secret_is_readable_anywhere_but_in_secrets_and_it_comes_back() -> No
 
 
 def everything(cluster: MemoryCluster) -> list[Object]:
-    return [event.object for _version, _ref, event in cluster._store.history]
+    return [happened.event.object for happened in cluster._store.history]
 
 
 def test_the_journal_goes_with_the_record_of_its_run_and_with_it_what_a_secret_was() -> None:

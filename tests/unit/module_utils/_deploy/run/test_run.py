@@ -926,7 +926,7 @@ def definitions_brought(someone: Deployer) -> list[str]:
 
 
 def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
-    everything = ["installations", "inventories", "journalentries", "kyma-lifecycle-view", "runs"]
+    everything = ["installations", "inventories", "journalentries", "kyma-lifecycle-view", "modules", "runs"]
     someone = deployer(kyma())
     someone.deploy()
     someone.materials.given = kyma("2.10")

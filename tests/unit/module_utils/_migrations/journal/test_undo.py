@@ -41,8 +41,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Request,
 )
 
+from tests.support.driver import crd, custom
 from tests.support.loki import claim, stateful_set, storage_class
 from tests.support.migrations import config_map
+from tests.support.served_kinds import silent_api, with_versions
 
 Write = Callable[[Cluster], object]
 SECRET = "correct-horse-battery"
@@ -682,3 +684,45 @@ def test_what_is_being_deleted_is_left_until_it_is_gone() -> None:
         "failed",
         "it is being deleted (finalizers: kyma.test/wait); undo again then",
     )
+
+
+def gateway() -> Object:
+    obj = custom("Gateway", "edge")
+    return {**obj, "metadata": {"name": "edge", "namespace": "default"}}
+
+
+def test_an_object_is_undone_in_another_version_if_that_is_the_served_one() -> None:
+    scene = Scene(crd("Gateway"), gateway())
+    scene.migrating.patch("example.com/v1", "Gateway", "edge", "default", {"spec": {"size": 2}})
+    scene.live.apply(with_versions(crd("Gateway"), v1=False, v2=True))
+    assert scene.undo_one().state == "restored"
+    found = scene.live.get("example.com/v2", "Gateway", "edge", "default")
+    assert found
+    assert not found["spec"]
+
+
+def test_of_a_kind_whose_aggregated_api_is_down_nothing_counts_as_undone() -> None:
+    scene = Scene(crd("Gateway"), gateway())
+    scene.migrating.patch("example.com/v1", "Gateway", "edge", "default", {"spec": {"size": 2}})
+    scene.live.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", "gateways.example.com")
+    gone = scene.undo_one()
+    assert (gone.state, "does not serve Gateway any more" in gone.reason) == ("changed_since", True)
+    scene.live.apply(silent_api("example.com"))
+    unknown = scene.undo_one()
+    assert (unknown.state, "APIService v1.example.com" in unknown.reason) == ("failed", True)
+
+
+def test_an_owner_lives_in_whatever_version_it_is_served() -> None:
+    scene = Scene(crd("Gateway"), gateway())
+    owner = scene.live.get("example.com/v1", "Gateway", "edge", "default")
+    assert owner
+    owned = config_map("a", x="1")
+    reference = {"apiVersion": "example.com/v1", "kind": "Gateway", "name": "edge"}
+    owned["metadata"]["ownerReferences"] = [{**reference, "uid": owner["metadata"]["uid"]}]
+    scene.live.seed(owned)
+    scene.migrating.delete("v1", "ConfigMap", "a", "default")
+    scene.live.apply(with_versions(crd("Gateway"), v1=False, v2=True))
+    assert scene.undo_one().state == "recreated"
+    found = scene.config_map()
+    assert found
+    assert found["metadata"]["ownerReferences"][0]["name"] == "edge"

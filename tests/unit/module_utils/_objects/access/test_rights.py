@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref, Resource
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.review import (
+    known_resources,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import (
     RBAC,
     Right,
@@ -19,10 +22,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_rights import (
     apply_rights,
+    delete_rights,
     granting_rights,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
 
-from tests.support.driver import config_map, deployment
+from tests.support.driver import config_map, crd, deployment
+from tests.support.served_kinds import silent_api, with_versions
 
 FORBIDDEN = (
     'deployments.apps "loki" is forbidden: User "system:serviceaccount:ci:deployer" cannot patch resource'
@@ -111,3 +119,12 @@ def test_rights_are_told_in_words() -> None:
     told = rights_problem("jane", missing, "---\n")
     assert "the user jane lacks" in told
     assert "\n  get, patch deployments.apps in a, b\n" in told
+
+
+def test_rights_are_known_of_what_was_recorded_in_a_version_that_is_gone() -> None:
+    cluster = MemoryCluster(with_versions(crd("Gateway"), v2=True), silent_api("down.io"))
+    ref = Ref("example.com", "Gateway", "shop", "edge")
+    needed = delete_rights("example.com/v1", ref, known_resources(cluster))
+    assert Right("delete", "example.com", "gateways", "shop") in needed
+    # Why it can't be read is told where it is read.
+    assert delete_rights("down.io/v1", Ref("down.io", "Thing", "", "a"), known_resources(cluster)) == set()

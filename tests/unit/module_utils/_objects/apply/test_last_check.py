@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.dry_run.crd_schema import (
-    leaves_to_server,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.crd_schema import (
+    leaves_to_server,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
     unverified_objects,
 )

@@ -17,8 +17,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
     OtherManager,
     by_manager,
     coexistence_problem,
+    is_active,
     other_manager,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import crd, custom
+from tests.support.served_kinds import silent_api, with_versions
 
 INSTANCE = "app.kubernetes.io/instance"
 TRACKED = "apps/Deployment:kyma-system/loki"
@@ -99,3 +106,15 @@ def test_objects_of_one_tool_are_told_together() -> None:
     assert "and 2 more" in told
     assert "kubectl -n n delete secret -l owner=helm,name=r" in told
     assert "takeover=true (kyma_takeover)" in told
+
+
+def test_whether_a_tool_is_active_is_read_in_whatever_version_is_served() -> None:
+    group = "kustomize.toolkit.fluxcd.io"
+    cluster = MemoryCluster(with_versions(crd("Kustomization", group), v2=True))
+    named = custom("Kustomization", "apps", group)
+    cluster.seed({**named, "apiVersion": f"{group}/v2", "metadata": {"name": "apps", "namespace": "f"}})
+    assert is_active(cluster, OtherManager(FLUX, "f", "apps"))
+    assert not is_active(cluster, OtherManager(FLUX, "f", "other"))
+    # Flux may work from another cluster, and nobody knows of an API that is down.
+    assert is_active(MemoryCluster(), OtherManager(FLUX, "f", "other"))
+    assert is_active(MemoryCluster(silent_api(group)), OtherManager(FLUX, "f", "other"))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, ApiUnavailable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.driver import config_map, crd, custom, deployment
+from tests.support.served_kinds import silent_api, with_versions
 
 
 def placed(obj: Object) -> Object:
@@ -80,13 +81,17 @@ def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
     definition = crd("Gateway")
     cluster.apply(definition)
     entry = entry_of(cluster.apply(placed(custom("Gateway", "a"))))
-    version = definition["spec"]["versions"][0]
-    old = {**version, "served": False, "storage": False}
-    definition["spec"]["versions"] = [old, {**version, "name": "v2"}]
-    cluster.apply(definition)
+    cluster.apply(with_versions(definition, v1=False, v2=True))
     removal = remove_objects(Terms(cluster), [entry])
     assert [one.ref.name for one in removal.deleted] == ["a"]
     assert cluster.list("example.com/v2", "Gateway").items == []
+
+
+def test_of_an_aggregated_api_that_is_down_nothing_counts_as_gone() -> None:
+    cluster = MemoryCluster(silent_api("example.com"))
+    entry = InventoryEntry("example.com/v1", Ref("example.com", "Gateway", "default", "edge"))
+    with pytest.raises(ApiUnavailable):
+        remove_objects(Terms(cluster), [entry])
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
     assert cluster.resource(API_VERSION, "Errand") is not None
     role = cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
     assert role
-    assert role["rules"][0]["resources"] == ["installations", "inventories", "runs", "errands"]
+    assert role["rules"][0]["resources"] == ["installations", "inventories", "modules", "runs", "errands"]
 
 
 def test_a_kind_that_comes_later_takes_rights_of_its_own() -> None:

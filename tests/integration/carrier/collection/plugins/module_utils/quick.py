@@ -25,9 +25,11 @@ def answer(task: Task) -> dict[str, Any]:
         raise LifecycleError(task.params["fail"])
     if task.params["defect"]:
         raise ZeroDivisionError("a defect")
-    params = {k: v for k, v in task.params.items() if k not in ("workdir", "progress_file")}
+    hidden = ("workdir", "progress_file", "values", "texts")
+    params = {k: v for k, v in task.params.items() if k not in hidden}
     return {
         "params": params,
+        "lengths": {key: len(value) for key, value in task.params["values"].items()},
         "check": task.check_mode,
         "diff_mode": task.diff,
         "environment": os.environ.get("KYMA_TEST_VARIABLE"),
@@ -46,9 +48,11 @@ DEFINITION = TaskDefinition(
         "mode": {"type": "str", "choices": ["one", "two"], "default": "one"},
         "fail": {"type": "str"},
         "defect": {"type": "bool", "default": False},
+        "values": {"type": "dict", "default": {}, "no_log": True, "aliases": ["texts"]},
         **RELEASE_SPEC,
         **MIGRATION_SPEC,
     },
     needs_release=True,
     mutually_exclusive=[("fail", "release_version")],
+    secret_options=("values",),
 )

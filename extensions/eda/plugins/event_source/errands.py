@@ -1,0 +1,270 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The event source kyma.lifecycle.errands: the engine of errands inside ansible-rulebook.
+
+ansible-rulebook runs this file by its path and imports nothing of the collection. So the file adds the folder
+of its collections to Python's path, and imports the engine in the thread that runs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+DOCUMENTATION = r"""
+---
+short_description: Run errands and emit their outcomes
+description:
+  - Watches the errands of a cluster, runs the Job of each when it is due, and emits each outcome as an event.
+  - It works under the lease C(errands), as C(kyma.lifecycle.watch_errands) does. While another one holds the
+    lease, it stands by and emits nothing.
+  - It does not end by itself. When something fails, it logs the reason and tries again.
+  - An event has C(state) (V(waiting), V(started), V(succeeded), V(failed) or V(refused)), C(namespace),
+    C(name), C(run), C(reason), C(message), C(exit_code), C(seconds) and C(secrets), the names of the Secrets
+    written.
+options:
+  namespaces:
+    description:
+      - The namespaces whose errands it runs. It runs those of all namespaces if there are none.
+    type: list
+    elements: str
+  holder_image:
+    description:
+      - The image of the containers that hold the output of an errand until it is read.
+    type: str
+  workers:
+    description:
+      - How many errands it reconciles at the same time.
+    type: int
+  metrics_file:
+    description:
+      - The file that gets metrics in the text format of Prometheus.
+    type: str
+  kubeconfig:
+    description:
+      - The path of a kubeconfig.
+      - Every connection option of the modules can be given, such as O(context), C(host) and C(api_key).
+        Without it, the environment counts as for the modules.
+    type: str
+  context:
+    description:
+      - The context of the kubeconfig.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Report failed errands
+  hosts: all
+  sources:
+    - kyma.lifecycle.errands:
+        kubeconfig: ~/.kube/config
+        namespaces:
+          - shop
+  rules:
+    - name: Print a failed errand
+      condition: event.state == "failed"
+      action:
+        debug:
+          msg: "{{ event.namespace }}/{{ event.name }}: {{ event.reason }}: {{ event.message }}"
+"""
+
+NAME = "kyma.lifecycle.errands"
+COLLECTIONS = Path(__file__).absolute().parents[7]
+"""The folder that has `ansible_collections`, where the collection is installed."""
+RETRY_SECONDS = 10.0
+CLOSE_SECONDS = 30.0
+"""How long the engine may take to end and to release its lease."""
+MOST_WAITING = 10_000
+"""How many outcomes wait for rules that are slower; older ones are dropped."""
+ENGINE_OPTIONS = ("namespaces", "holder_image", "workers", "metrics_file")
+UNREMARKABLE = frozenset({"watching"})
+"""States of the engine that only `ansible-rulebook -v` prints."""
+
+LOGGER = logging.getLogger(NAME)
+
+Outcome = Mapping[str, Any]
+
+
+async def main(queue: asyncio.Queue[dict[str, Any]], args: dict[str, Any]) -> None:
+    """Run errands, and put each outcome into the queue, until ansible-rulebook cancels this source.
+
+    Args:
+        queue: of ansible-rulebook; it has room for one event, so putting one waits for the rules.
+        args: the options of the source.
+    """
+    take_signals_back()
+    bridge = Bridge(asyncio.get_running_loop())
+    thread = threading.Thread(target=bridge.work, args=(args,), name=NAME, daemon=True)
+    thread.start()
+    try:
+        while True:
+            await queue.put(await bridge.outcomes.get())
+    finally:
+        bridge.cancelled.set()
+        try:
+            await asyncio.wait_for(bridge.ended.wait(), CLOSE_SECONDS)
+        except TimeoutError:
+            LOGGER.warning(
+                "%s: the engine has not ended within %g s. Its lease expires by itself", NAME, CLOSE_SECONDS
+            )
+
+
+def take_signals_back() -> None:
+    """Give SIGTERM and SIGINT back to ansible-rulebook's handlers, which its Java has replaced.
+
+    Java would end the process at once. With its own handlers, ansible-rulebook cancels its sources, and the
+    engine can release its lease.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                signal.signal(number, handler)
+
+
+class Bridge:
+    """Hands outcomes from the threads of the engine to the event loop.
+
+    Attributes:
+        outcomes: that wait for the rules.
+        cancelled: set when the engine has to end.
+        ended: set when it has ended.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.outcomes: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.cancelled = threading.Event()
+        self.ended = asyncio.Event()
+        self._loop = loop
+
+    def work(self, args: Mapping[str, Any]) -> None:
+        """Run the engine until it is cancelled, and start it again when it fails; runs in a thread.
+
+        Args:
+            args: the options of the source.
+        """
+        while not self.cancelled.is_set():
+            try:
+                run_engine(args, self.emit, self.cancelled.is_set)
+            except Exception as error:
+                # ansible-rulebook ends with all its rules when a source raises.
+                LOGGER.error("%s: %s. It tries again in %g s", NAME, error or repr(error), RETRY_SECONDS)
+                LOGGER.debug("%s", NAME, exc_info=True)
+                self.cancelled.wait(RETRY_SECONDS)
+        self._in_loop(self.ended.set)
+
+    def emit(self, outcome: Outcome) -> None:
+        """Take an outcome from a thread of the engine, without waiting for the rules."""
+        self._in_loop(self._put, dict(outcome))
+
+    def _put(self, outcome: dict[str, Any]) -> None:
+        if self.outcomes.qsize() >= MOST_WAITING:
+            dropped = self.outcomes.get_nowait()
+            LOGGER.warning(
+                "%s: dropped the outcome %s of %s/%s: the rules are too slow, and %d outcomes wait",
+                NAME,
+                dropped.get("state"),
+                dropped.get("namespace"),
+                dropped.get("name"),
+                MOST_WAITING,
+            )
+        self.outcomes.put_nowait(outcome)
+
+    def _in_loop(self, call: Callable[..., object], *args: object) -> None:
+        try:
+            self._loop.call_soon_threadsafe(call, *args)
+        except RuntimeError:
+            # The loop is closed: nobody waits for it any more.
+            LOGGER.debug("%s: the event loop has ended", NAME)
+
+
+def run_engine(
+    args: Mapping[str, Any], on_outcome: Callable[[Outcome], None], cancelled: Callable[[], bool]
+) -> None:
+    """Run the engine with the options of the source until it is cancelled.
+
+    Args:
+        args: the options.
+        on_outcome: gets each outcome.
+        cancelled: whether it has to end.
+
+    Raises:
+        ValueError: an option does not exist or has a wrong value.
+        Exception: whatever the engine raises.
+    """
+    import_from_collections()
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import (
+        CONNECTION_SPEC,
+        connect,
+        from_text,
+    )
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+        EngineOptions,
+        ErrandEngine,
+    )
+
+    aliases = {alias: name for name, spec in CONNECTION_SPEC.items() for alias in spec.get("aliases", ())}
+    connection: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for given, value in args.items():
+        name = aliases.get(given, given)
+        if value is None or given == "eda_feedback_queue":
+            continue
+        if name in ENGINE_OPTIONS:
+            own[name] = engine_option(name, value)
+        elif name in CONNECTION_SPEC:
+            kind = CONNECTION_SPEC[name].get("type", "str")
+            text = from_text(value, kind) if isinstance(value, str) else value
+            if isinstance(text, str) and (kind == "path" or name == "kubeconfig"):
+                text = str(Path(text).expanduser())
+            connection[name] = text
+        else:
+            raise ValueError(
+                f"the option {given} does not exist. Use {', '.join(ENGINE_OPTIONS)}, or a connection option:"
+                f" {', '.join(CONNECTION_SPEC)}"
+            )
+    ErrandEngine(connect(connection), EngineOptions(**own), tell=tell, on_outcome=on_outcome).run(cancelled)
+
+
+def engine_option(name: str, value: object) -> object:
+    """Return an option of the engine in its type.
+
+    Raises:
+        ValueError: the value has another type.
+    """
+    if name == "namespaces":
+        names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+            raise ValueError(f"the option namespaces is {value!r}. Give it a list of names")
+        return tuple(one for one in names if one)
+    if name == "workers":
+        if isinstance(value, bool) or not str(value).isdecimal() or int(str(value)) < 1:
+            raise ValueError(f"the option workers is {value!r}. Give it a number from 1 on")
+        return int(str(value))
+    if not isinstance(value, str):
+        raise ValueError(f"the option {name} is {value!r}. Give it a text")
+    return value
+
+
+def tell(state: str, text: str) -> None:
+    """Log what the engine wants a person to know."""
+    LOGGER.log(logging.INFO if state in UNREMARKABLE else logging.WARNING, "%s: %s: %s", NAME, state, text)
+
+
+def import_from_collections() -> None:
+    """Let Python find the collection of this file, wherever it is installed."""
+    if COLLECTIONS.joinpath("ansible_collections").is_dir() and str(COLLECTIONS) not in sys.path:
+        sys.path.append(str(COLLECTIONS))
+    # The package `ansible` has an `ansible_collections` that hides all others.
+    import ansible_collections
+
+    folder = str(COLLECTIONS / "ansible_collections")
+    if folder not in list(ansible_collections.__path__):
+        ansible_collections.__path__.append(folder)

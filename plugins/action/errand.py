@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries kyma.lifecycle.errand: in the background, as runs take their time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.errand import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
+
+INSTALL_SECONDS = 120.0
+"""Seconds for everything but waiting for the run."""
+
+
+class ActionModule(BackgroundCarrier):
+    """The action plugin of the module of the same name."""
+
+    definition = DEFINITION
+
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
+        """See BackgroundCarrier: before it waits, it may install the definition."""
+        return super().deadline(params, entries) + INSTALL_SECONDS

@@ -1,0 +1,30 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries kyma.lifecycle.reconcile_errands: in the background, as an engine goes on and on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
+
+FOREVER = 10 * 365 * 24 * 3600.0
+"""Seconds after which nothing works any more that was started today; a timer's seconds have an end."""
+
+
+class ActionModule(BackgroundCarrier):
+    """The action plugin of the module of the same name."""
+
+    definition = DEFINITION
+
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
+        """See BackgroundCarrier: an engine has no end but the one that its user gives it."""
+        if not params["watch"]:
+            return super().deadline(params, entries)
+        return float(params["watch_seconds"] or FOREVER)

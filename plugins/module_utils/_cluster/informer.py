@@ -1,0 +1,249 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All objects of a kind, held in memory as they are now, for as long as a process lives."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple, TypeAlias
+
+from .cluster import Cluster, Event, Object, Page
+from .errors import Gone, NotFound
+from .stop_signal import StopSignal
+
+SHORTEST_WATCH, LONGEST_WATCH = 300.0, 540.0
+"""Seconds that a watch lasts. Chance chooses between them, so that not all informers come back at once."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds between two attempts while watching does not work or nothing serves the kind, doubling."""
+STOP_SECONDS = 2.0
+"""How long :meth:`Informer.stop` waits for the thread, which may just wait for a server that is away."""
+
+OnChange: TypeAlias = "Callable[[Object | None, Object | None], None]"
+"""Gets how an object was before a change, or None, and how it is since, or None."""
+
+
+class Subject(NamedTuple):
+    """What an informer holds: objects of a kind, in a namespace or, where that is empty, in all of them."""
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    label_selector: str = ""
+    metadata_only: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.namespace}" if self.namespace else self.kind
+
+
+class Informer:
+    """All objects of a subject, from one list and watches that follow it, in a thread of its own.
+
+    It goes on until it is stopped: after a watch has ended, while the server is away, and while nothing
+    serves the kind. What has changed or gone meanwhile is found by another list, and reported as if it had
+    been watched. While nothing happens it uses no CPU.
+
+    The objects are shared by all who ask for them, and must not be changed.
+
+    Args:
+        cluster: where.
+        subject: which objects.
+        on_change: gets each change of what ``keep`` leaves of an object, in the informer's thread and one
+            after the other. It is better short: the next change waits. An object that was deleted and created
+            again is two changes. An error of it is reported, and the change counts as handled.
+        keep: what to hold of an object, to save memory. Where it fails the object stays as it was held.
+        on_error: gets what goes wrong, in the informer's thread. Nothing needs to be done about it.
+        watch_seconds: how long a watch lasts.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        subject: Subject,
+        on_change: OnChange,
+        keep: Callable[[Object], Object] = lambda obj: obj,
+        *,
+        on_error: Callable[[Exception], None] = lambda _error: None,
+        watch_seconds: Callable[[], float] = lambda: random.uniform(SHORTEST_WATCH, LONGEST_WATCH),
+    ) -> None:
+        self.subject = subject
+        self._cluster = cluster
+        self._on_change = on_change
+        self._keep = keep
+        self._on_error = on_error
+        self._watch_seconds = watch_seconds
+        self._stop = StopSignal()
+        self._synced = threading.Event()
+        self._lock = threading.Lock()
+        self._held: dict[_Key, _HeldObject] = {}
+        self._position = ""
+        self._watch_begun = math.inf
+        self._thread = threading.Thread(target=self._run, name=f"informer {subject}", daemon=True)
+
+    def start(self) -> None:
+        """Begin. It can be done once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, for good: once this has returned there are no more changes.
+
+        The exception is a change that is being handled, and takes more than :data:`STOP_SECONDS`.
+        """
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(STOP_SECONDS)
+
+    def wait_until_synced(self, seconds: float) -> bool:
+        """Wait until the first list is there and each of its objects was reported; whether it is."""
+        return self._synced.wait(seconds)
+
+    def objects(self) -> list[Object]:
+        """What is held of all objects, in no order."""
+        with self._lock:
+            return [held.object for held in self._held.values()]
+
+    def get(self, namespace: str, name: str) -> Object | None:
+        """What is held of one object; None where there is none. The namespace of a cluster's own is empty."""
+        with self._lock:
+            held = self._held.get((namespace, name))
+        return held.object if held else None
+
+    def _run(self) -> None:
+        pause = FIRST_PAUSE
+        while not self._stop.is_set:
+            ended_well, self._watch_begun = False, math.inf
+            try:
+                ended_well = self._follow()
+            except (Gone, NotFound):
+                # Nothing is wrong: the server has forgotten, or the kind's definition was deleted.
+                self._position = ""
+            except Exception as error:
+                # Whatever else: who relies on this would never hear of anything again.
+                self._position = ""
+                self._report(error)
+            if ended_well or time.monotonic() - self._watch_begun > LONGEST_PAUSE:
+                pause = FIRST_PAUSE
+            if ended_well:
+                continue
+            self._stop.wait(pause * random.uniform(0.8, 1.2))
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _follow(self) -> bool:
+        """List if need be, and watch; whether it did what it should, so that it may be repeated at once."""
+        subject = self.subject
+        if not self._position:
+            self._take_list(
+                self._cluster.list(
+                    subject.api_version,
+                    subject.kind,
+                    subject.namespace or None,
+                    label_selector=subject.label_selector,
+                    metadata_only=subject.metadata_only,
+                )
+            )
+            if not self._stop.is_set:
+                self._synced.set()
+            if not self._position:
+                # Nothing serves the kind, so there is nothing to watch.
+                return False
+        self._watch_begun, before = time.monotonic(), self._position
+        for event in self._cluster.watch(
+            subject.api_version,
+            subject.kind,
+            subject.namespace or None,
+            resource_version=self._position,
+            seconds=self._watch_seconds(),
+            label_selector=subject.label_selector,
+            metadata_only=subject.metadata_only,
+            bookmarks=True,
+            stop=self._stop,
+        ):
+            if self._stop.is_set:
+                break
+            self._take_event(event)
+        # A watch that ends at once and shows nothing (a proxy may cut it) must not spin.
+        return self._position != before or time.monotonic() - self._watch_begun > FIRST_PAUSE
+
+    def _take_list(self, page: Page) -> None:
+        self._position = page.resource_version
+        gone = set(self._held)
+        for obj in page.items:
+            gone.discard(_key_of(obj))
+            self._put(obj)
+        for key in gone:
+            self._drop(key)
+
+    def _take_event(self, event: Event) -> None:
+        if event.type == "DELETED":
+            self._drop(_key_of(event.object))
+        elif event.type != "BOOKMARK":
+            self._put(event.object)
+        # Only now: what has failed is looked at again.
+        self._position = event.object["metadata"].get("resourceVersion") or self._position
+
+    def _put(self, obj: Object) -> None:
+        key, meta = _key_of(obj), obj["metadata"]
+        uid, version = meta.get("uid", ""), meta.get("resourceVersion", "")
+        before = self._held.get(key)
+        if before is not None and (before.uid, before.version) == (uid, version):
+            return
+        try:
+            new = self._keep(obj)
+        except Exception as error:
+            self._report(error)
+            return
+        if before is not None and before.uid != uid:
+            self._drop(key)
+            before = None
+        with self._lock:
+            self._held[key] = _HeldObject(new, uid, version)
+        old = before.object if before else None
+        if old != new:
+            self._tell(old, new)
+
+    def _drop(self, key: _Key) -> None:
+        with self._lock:
+            before = self._held.pop(key, None)
+        if before is not None:
+            self._tell(before.object, None)
+
+    def _tell(self, old: Object | None, new: Object | None) -> None:
+        if self._stop.is_set:
+            return
+        try:
+            self._on_change(old, new)
+        except Exception as error:
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        if not self._stop.is_set:
+            # There is nobody else to report to.
+            with suppress(Exception):
+                self._on_error(error)
+
+
+_Key: TypeAlias = "tuple[str, str]"
+"""Namespace and name."""
+
+
+class _HeldObject(NamedTuple):
+    """What is held of an object.
+
+    Attributes:
+        object: what ``keep`` has left of it.
+        uid, version: the whole object's.
+    """
+
+    object: Object
+    uid: str
+    version: str
+
+
+def _key_of(obj: Object) -> _Key:
+    meta = obj["metadata"]
+    return (meta.get("namespace") or "", meta["name"])

@@ -1,0 +1,90 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In which version a kind can be read, and what that says about objects of a kind that is not served."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from .cluster import Cluster, Resource, group_of
+from .errors import ApiUnavailable, KindNotServed
+
+_STABILITIES = ("alpha", "beta", "")
+_VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?")
+
+
+def served_resource(cluster: Cluster, api_version: str, kind: str) -> Resource | None:
+    """A kind in this version or, if it is not served any longer, in the preferred one; None if in no version.
+
+    Raises:
+        ApiUnavailable: the server can't say whether the group has the kind.
+    """
+    exact = cluster.resource(api_version, kind)
+    return exact or next(iter(cluster.served(group_of(api_version), kind)), None)
+
+
+def readable_version(cluster: Cluster, api_version: str, kind: str) -> str:
+    """The version to read a kind in: this one, unless only others are served.
+
+    Raises:
+        ApiUnavailable: the server can't say whether the group has the kind.
+    """
+    resource = served_resource(cluster, api_version, kind)
+    return resource.api_version if resource else api_version
+
+
+def preferred_first(resources: Iterable[Resource]) -> tuple[Resource, ...]:
+    """One kind's resources in the order in which an API server prefers their versions.
+
+    Stable ones go before beta and alpha ones, and higher ones before lower ones; what is no version of
+    Kubernetes goes last (k8s.io/apimachinery, pkg/version, CompareKubeAwareVersionStrings).
+    """
+
+    def rank(resource: Resource) -> tuple[bool, int, int, int]:
+        found = _VERSION.fullmatch(resource.api_version.rpartition("/")[2])
+        if found is None:
+            return False, 0, 0, 0
+        return True, _STABILITIES.index(found[2] or ""), int(found[1]), int(found[3] or 0)
+
+    by_name = sorted(resources, key=lambda one: one.api_version)
+    return tuple(sorted(by_name, key=rank, reverse=True))
+
+
+def refuse_unavailable(group: str, unavailable: Mapping[str, str]) -> None:
+    """Return if all versions of a group are known.
+
+    Args:
+        group: the API group.
+        unavailable: the group-versions whose kinds the server can't list, each with the reason.
+
+    Raises:
+        ApiUnavailable: one of them belongs to the group.
+    """
+    for api_version, reason in unavailable.items():
+        if group_of(api_version) == group:
+            raise ApiUnavailable(api_version, reason)
+
+
+def refuse_doubt(
+    api_version: str, kind: str, served: Iterable[Resource], unavailable: Mapping[str, str]
+) -> None:
+    """Return if no objects of a kind can exist that is not served in a version.
+
+    Args:
+        api_version: the version.
+        kind: the kind.
+        served: the kind in other versions of the group.
+        unavailable: the group-versions whose kinds the server can't list, each with the reason.
+
+    Raises:
+        KindNotServed: another version is served.
+        ApiUnavailable: the server does not know.
+    """
+    if api_version in unavailable:
+        raise ApiUnavailable(api_version, unavailable[api_version])
+    versions = [one.api_version for one in served]
+    if versions:
+        raise KindNotServed(api_version, kind, served=versions)
+    refuse_unavailable(group_of(api_version), unavailable)

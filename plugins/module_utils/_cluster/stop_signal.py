@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A signal by which one thread ends the wait of another, also where that waits for a server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class StopSignal:
+    """Says once, and for good, that a thread shall stop. Usable from several threads.
+
+    A thread that waits in a system call can't see it: around such a wait it registers what ends the wait.
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._interrupts: dict[object, Callable[[], None]] = {}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the signal was given."""
+        return self._event.is_set()
+
+    def set(self) -> None:
+        """Give the signal, and end the waits that are registered."""
+        if self._event.is_set():
+            return
+        with self._lock:
+            self._event.set()
+            # Under the lock: a wait that has just ended must not be interrupted any more.
+            for interrupt in self._interrupts.values():
+                interrupt()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the signal for some seconds; whether it was given."""
+        return self._event.wait(seconds)
+
+    @contextmanager
+    def interrupting(self, interrupt: Callable[[], None]) -> Iterator[None]:
+        """Register what ends a wait in this block.
+
+        Args:
+            interrupt: ends the wait, from another thread. It must not block, and must not fail where nobody
+                waits. It is called at once if the signal was given before.
+        """
+        key = object()
+        with self._lock:
+            if self._event.is_set():
+                interrupt()
+            self._interrupts[key] = interrupt
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._interrupts[key]

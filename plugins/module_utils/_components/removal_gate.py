@@ -1,0 +1,234 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps components that manage resources which would live on without them: an operator goes after those.
+
+Without its operator nobody takes the finalizers off a resource, and what the resource stands for is orphaned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain
+
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.errors import ClusterError, Forbidden
+from .._cluster.kinds import CRD_KIND
+from .._objects.access.rights import CRDS, RBAC, Right, right_for
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.prune.managed_kinds import (
+    ManagingObjects,
+    definition_names,
+    managing_objects,
+    read_managed_kinds,
+)
+from .._objects.prune.managed_resources import (
+    GroupKind,
+    LivingResources,
+    describe_living,
+    living_resources,
+)
+from .blocked_removals import BlockedRemoval, IsNeeded, blocked_removals
+
+POLL_SECONDS = 1.0
+"""How often to look whether the resources are gone that an operator has to outlive."""
+_RUNS_OPERATORS = frozenset({"apps", "batch", RBAC})
+"""The groups of what an operator consists of; beside them there are Pods and ServiceAccounts."""
+
+
+@dataclass(frozen=True)
+class PlannedRemovals:
+    """What is to be removed of components.
+
+    Attributes:
+        removed: the entries that each component gives up, in the order in which components are removed.
+        whole: the names of those that go as a whole.
+        inventories: of all components.
+        others: of owners that are no components.
+        dropped: the names of definitions that the release no longer has, whether they go or stay.
+        is_needed: whether a component stays as others do that need it.
+        advice: what a person can do about resources that block a component.
+        force: whether resources are deleted first, so that they block none.
+    """
+
+    removed: Mapping[str, Sequence[InventoryEntry]]
+    whole: Collection[str]
+    inventories: Mapping[str, Inventory]
+    others: Sequence[Inventory] = ()
+    dropped: Collection[str] = ()
+    is_needed: IsNeeded = lambda _name, _staying: False
+    advice: str = ""
+    force: bool = False
+
+
+@dataclass
+class RemovalGate:
+    """Says of components that are to be removed, as a whole or in part, what has to stay of them.
+
+    Args:
+        cluster: live or an overlay.
+        planned: what is to be removed.
+        waits: whether things happen in the cluster that can be waited for.
+    """
+
+    cluster: Cluster
+    planned: PlannedRemovals
+    waits: bool = True
+    _managed: dict[str, frozenset[GroupKind]] | None = None
+    _living: LivingResources = field(default_factory=dict)
+    _blocked: dict[str, BlockedRemoval] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Find out what lives, which all else answers by: one request per kind, and a few for the kinds."""
+        try:
+            managed = self._read_managed()
+        except ClusterError as error:
+            unknown = BlockedRemoval(errors=(error,))
+            self._blocked = dict.fromkeys(self._managing, unknown)
+            return
+        planned = self.planned
+        self._living = living_resources(self.cluster, chain.from_iterable(managed.values()))
+        found = blocked_removals(
+            managed, self._living, planned.removed, planned.is_needed, force=planned.force
+        )
+        self._blocked = {name: one for name, one in found.items() if one.errors or not planned.force}
+
+    def rights(self) -> set[Right]:
+        """What :meth:`look` takes, as far as that is known; with force deleting what lives, too."""
+        roles = [entry.ref for one in self._managing.values() if one.operable for entry in one.roles]
+        found = {Right("list", RBAC, f"{ref.kind.lower()}s", ref.namespace) for ref in roles}
+        if self._managing:
+            found.add(Right("list", CRDS, "customresourcedefinitions"))
+        try:
+            kinds = sorted(set(chain.from_iterable(self._read_managed().values())))
+            served = [one for kind in kinds for one in self.cluster.served(*kind)[:1]]
+        except ClusterError:
+            # Why, is told by the look.
+            return found
+        verbs = ("list", "get", "delete") if self.planned.force else ("list",)
+        return found | {right_for(verb, one, "") for one in served for verb in verbs}
+
+    def refusal(self, name: str) -> str:
+        """Why nothing of a component may be removed, for a person; empty if it may."""
+        blocked = self._blocked.get(name)
+        if blocked is None:
+            return ""
+        if blocked.errors:
+            told = "; ".join(map(str, blocked.errors))
+            return f"nothing of it is deleted, as nobody knows whether resources live that it manages: {told}"
+        if name not in self.planned.whole:
+            return ""
+        first, *rest = describe_living(blocked.living, datetime.now(UTC))
+        head = f"nothing of it is deleted, as resources that it manages live and need it: {first}"
+        return "\n    ".join([head, *rest, self.planned.advice])
+
+    def refused_reads(self, name: str) -> list[Forbidden]:
+        """What may not be read, so that a component is refused."""
+        blocked = self._blocked.get(name, BlockedRemoval())
+        return [error for error in blocked.errors if isinstance(error, Forbidden)]
+
+    def retained(self) -> dict[Ref, str]:
+        """Of components that stay, the objects that must not go, each with the reason."""
+        found: dict[Ref, str] = {}
+        for name, blocked in self._blocked.items():
+            if name in self.planned.whole or blocked.errors:
+                continue
+            counts = describe_living(blocked.living, datetime.now(UTC))[0]
+            for entry in self.planned.removed[name]:
+                # Of a definition it is told where its own turn comes.
+                if entry.ref[:2] != CRD_KIND:
+                    found[entry.ref] = f"{entry.ref}: it stays, as resources live that may need it: {counts}"
+        return found
+
+    def foreign_resources(self) -> list[Object]:
+        """The resources that components manage which may be removed, and that no component gives up."""
+        own = {entry.ref for entries in self.planned.removed.values() for entry in entries}
+        managed = (self._managed or {}).items()
+        kinds = {kind for name, some in managed if not self.refusal(name) for kind in some}
+        found = [self._living.get(kind, []) for kind in sorted(kinds)]
+        living = chain.from_iterable(one for one in found if isinstance(one, list))
+        return [obj for obj in living if ref_of(obj) not in own]
+
+    def resources_of_later(self, name: str, later: Iterable[str]) -> list[InventoryEntry]:
+        """What a component's operator has to outlive of components that are removed after it."""
+        kinds = (self._managed or {}).get(name, frozenset())
+        return [
+            entry
+            for other in later
+            if not self.refusal(other)
+            for entry in self.planned.removed[other]
+            if entry.ref[:2] in kinds
+        ]
+
+    def wait_until_gone(self, name: str, deadline: float, cancelled: Callable[[], bool]) -> str:
+        """Wait until the resources are gone that were to go before their operator.
+
+        Args:
+            name: of the component that has the operator.
+            deadline: when to give up, on the clock of ``time.monotonic()``.
+            cancelled: whether to give up.
+
+        Returns:
+            Why the rest of the component must not go; empty if it may.
+        """
+        kinds = self._awaited(name)
+        while kinds:
+            left: list[Object] = []
+            for found in living_resources(self.cluster, kinds).values():
+                if isinstance(found, ClusterError):
+                    return f"its operator stays, as nobody knows whether resources of it live: {found}"
+                left += found
+            if self.planned.force:
+                # What somebody makes meanwhile goes with its definition.
+                left = [obj for obj in left if obj["metadata"].get("deletionTimestamp")]
+            if not left:
+                break
+            now = time.monotonic()
+            if not self.waits or cancelled() or now >= deadline or not all(map(_is_going, left)):
+                first, *rest = describe_living(left, datetime.now(UTC))
+                return "\n    ".join([f"its operator stays, as resources of it live: {first}", *rest])
+            time.sleep(min(POLL_SECONDS, deadline - now))
+        return ""
+
+    def _awaited(self, name: str) -> list[GroupKind]:
+        """The kinds of which something was to go before a component's operator, if it has one."""
+        if name in self._blocked or not any(map(_runs_operator, self.planned.removed.get(name, ()))):
+            return []
+        kinds = (self._managed or {}).get(name, frozenset())
+        return [kind for kind in sorted(kinds) if self._living.get(kind)]
+
+    def _read_managed(self) -> dict[str, frozenset[GroupKind]]:
+        if self._managed is None:
+            managing = self._managing
+            self._managed = read_managed_kinds(self.cluster, managing) if managing else {}
+        return self._managed
+
+    @property
+    def _managing(self) -> dict[str, ManagingObjects]:
+        """By component, what says which kinds it manages; without those that can't manage any."""
+        planned = self.planned
+        known = [*planned.inventories.values(), *planned.others]
+        defined = [name for one in known for name in definition_names(one.entries)]
+        found: dict[str, ManagingObjects] = {}
+        for name, removed in planned.removed.items():
+            if name in planned.whole:
+                found[name] = managing_objects(removed, removed, defined)
+            elif any(map(_runs_operator, removed)):
+                # Of a kind whose definition stays wanted, another workload is the operator now.
+                found[name] = managing_objects(removed, planned.inventories[name].entries, planned.dropped)
+        return {name: one for name, one in found.items() if one.may_manage}
+
+
+def _runs_operator(entry: InventoryEntry) -> bool:
+    """Whether an object may be a part of what runs an operator."""
+    return entry.ref.group in _RUNS_OPERATORS or entry.ref[:2] in (("", "Pod"), ("", "ServiceAccount"))
+
+
+def _is_going(obj: Object) -> bool:
+    """Whether an object is being deleted, or may be as soon as the garbage collector comes to it."""
+    meta = obj["metadata"]
+    return bool(meta.get("deletionTimestamp") or meta.get("ownerReferences"))

@@ -1,0 +1,176 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a custom resource fits its CRD: fields, types, required and enumerated values, no more; defaults.
+
+Formats, patterns, bounds and CEL rules are the server's business: what passes here may still be refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from .._cluster.deep_copy import deep_copy
+
+Schema = Mapping[str, Any]
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "object": (Mapping,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+}
+NAMES = {bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object"}
+TYPED_AS = {"object": "map", "array": "list", "integer": "numeric (int or float)", "number": "numeric"}
+ALWAYS = frozenset({"apiVersion", "kind", "metadata"})
+_SERVERS_RULES = frozenset(
+    {
+        "allOf",
+        "anyOf",
+        "format",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "not",
+        "oneOf",
+        "pattern",
+        "uniqueItems",
+        "x-kubernetes-validations",
+    }
+)
+
+
+class ViolationType(Enum):
+    """In which way a value does not fit; the value is the reason that the server gives."""
+
+    UNKNOWN = "FieldValueForbidden"
+    TYPE = "FieldValueTypeInvalid"
+    REQUIRED = "FieldValueRequired"
+    ENUM = "FieldValueNotSupported"
+
+
+class Misfit(NamedTuple):
+    """One value that does not fit: where, how, and in the server's words (of a create, of an apply)."""
+
+    field: str
+    fault: ViolationType
+    message: str
+    typed_message: str = ""
+
+
+def misfits(value: Any, schema: Schema, field: str = "") -> Iterator[Misfit]:
+    """Everything about a value that its schema (a structural ``openAPIV3Schema``) refuses."""
+    if value is None:
+        return
+    if schema.get("x-kubernetes-int-or-string"):
+        if not isinstance(value, (int, str)) or isinstance(value, bool):
+            yield _of_type(value, "integer or string", field)
+        return
+    wanted = schema.get("type")
+    if wanted in TYPES and not _is_of(value, wanted):
+        yield _of_type(value, wanted, field)
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        supported = ", ".join(json.dumps(item) for item in schema["enum"])
+        message = f"Unsupported value: {json.dumps(value)}: supported values: {supported}"
+        yield Misfit(field, ViolationType.ENUM, message)
+    if isinstance(value, Mapping):
+        yield from _fields(value, schema, field)
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from misfits(item, schema.get("items") or {}, f"{field}[{position}]")
+
+
+def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
+    """The value without the fields that its schema doesn't have, as the server keeps it."""
+    if isinstance(value, list):
+        return [without_unknown(item, schema.get("items") or {}, root=False) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    kept = {}
+    for name, child in value.items():
+        node = _child(schema, name)
+        if root and name in ALWAYS:
+            kept[name] = child
+        elif node is not None:
+            kept[name] = without_unknown(child, node, root=False)
+    return kept
+
+
+def with_defaults(value: Any, schema: Schema) -> Any:
+    """The value with the defaults of its schema where it has nothing, as the server fills them in."""
+    if isinstance(value, list):
+        return [with_defaults(item, schema.get("items") or {}) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    fields = schema.get("properties") or {}
+    missing = {
+        name: deep_copy(node["default"])
+        for name, node in fields.items()
+        if "default" in node and value.get(name) is None
+    }
+    return {
+        name: with_defaults(child, _child(schema, name) or {}) for name, child in {**value, **missing}.items()
+    }
+
+
+def leaves_to_server(value: Any, schema: Schema) -> bool:
+    """Whether the schema has rules for this value that only the server checks."""
+    if not _SERVERS_RULES.isdisjoint(schema):
+        return True
+    if isinstance(value, list):
+        return any(leaves_to_server(item, schema.get("items") or {}) for item in value)
+    if not isinstance(value, Mapping):
+        return False
+    fields = ((child, _child(schema, name)) for name, child in value.items())
+    return any(node is not None and leaves_to_server(child, node) for child, node in fields)
+
+
+def _fields(value: Mapping[str, Any], schema: Schema, field: str) -> Iterator[Misfit]:
+    for name in schema.get("required") or ():
+        if value.get(name) is None:
+            yield Misfit(f"{field}.{name}".lstrip("."), ViolationType.REQUIRED, "Required value")
+    for name, child in value.items():
+        path = f"{field}.{name}".lstrip(".")
+        node = _child(schema, name)
+        if not field and name in ALWAYS:
+            continue
+        if node is None:
+            yield Misfit(path, ViolationType.UNKNOWN, "unknown field", "field not declared in schema")
+        else:
+            yield from misfits(child, node, path)
+
+
+def _child(schema: Schema, name: str) -> Schema | None:
+    """The schema of a field; None where there is no such field."""
+    found: Schema | None = (schema.get("properties") or {}).get(name)
+    if found is not None:
+        return found
+    more = schema.get("additionalProperties")
+    if isinstance(more, Mapping):
+        return more
+    free = more is True or schema.get("x-kubernetes-preserve-unknown-fields") or not schema.get("type")
+    return {} if free or (schema.get("x-kubernetes-embedded-resource") and name in ALWAYS) else None
+
+
+def _is_of(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return wanted == "boolean"
+    return isinstance(value, TYPES[wanted])
+
+
+def _of_type(value: Any, wanted: str, field: str) -> Misfit:
+    got = NAMES.get(type(value), "object")
+    message = f'Invalid value: "{got}": {field} in body must be of type {wanted}: "{got}"'
+    return Misfit(field, ViolationType.TYPE, message, f"expected {TYPED_AS.get(wanted, wanted)}, got {got}")

@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an API server answers about an object that is not there, or not as expected: in its own words."""
+
+from __future__ import annotations
+
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.deep_copy import deep_copy
+from .._cluster.errors import ApiError, ClusterError, api_error
+from .._cluster.kinds import Kind
+
+
+def problem(verb: str, ref: Ref, status: int, reason: str, message: str) -> ApiError:
+    """The error that a refusal is."""
+    return api_error(f"{verb} {ref}", status, {"reason": reason, "message": message})
+
+
+def not_found(verb: str, kind: Kind, ref: Ref) -> ApiError:
+    """There is no such object."""
+    return problem(verb, ref, 404, "NotFound", f"{_told(kind, ref)} not found")
+
+
+def already_exists(kind: Kind, ref: Ref) -> ApiError:
+    """There is such an object."""
+    return problem("create", ref, 409, "AlreadyExists", f"{_told(kind, ref)} already exists")
+
+
+def refuse_namespace(verb: str, kind: Kind, ref: Ref, namespace: Object | None) -> None:
+    """Raise NotFound or Forbidden where nothing can be made in a namespace, given as it is."""
+    if not ref.namespace:
+        return
+    if namespace is None:
+        raise problem(verb, ref, 404, "NotFound", f'namespaces "{ref.namespace}" not found')
+    if namespace["metadata"].get("deletionTimestamp"):
+        why = f"unable to create new content in namespace {ref.namespace} because it is being terminated"
+        raise problem(verb, ref, 403, "Forbidden", f"{_told(kind, ref)} is forbidden: {why}")
+
+
+def refuse_precondition(kind: Kind, obj: Object, uid: str | None, resource_version: str | None) -> None:
+    """Raise Conflict unless the object is the one whose deletion is asked for."""
+    meta = obj["metadata"]
+    for name, wanted, found in (
+        ("UID", uid, meta.get("uid")),
+        ("ResourceVersion", resource_version, meta.get("resourceVersion")),
+    ):
+        if wanted is not None and wanted != found:
+            message = (
+                f'Operation cannot be fulfilled on {kind.qualified} "{meta["name"]}": the {name} in the '
+                f"precondition ({wanted}) does not match the {name} in record ({found})."
+            )
+            raise problem("delete", ref_of(obj), 409, "Conflict", message)
+
+
+def validated_ref(kind: Kind, name: str, namespace: str | None) -> Ref:
+    """The reference of one object. Raises ClusterError where it lacks what an address needs."""
+    if kind.resource.namespaced and not namespace:
+        raise ClusterError(f"a {kind.resource.kind} lives in a namespace, and none was given")
+    if not name:
+        raise ClusterError(f"a {kind.resource.kind} without a name can't be addressed")
+    return kind.ref(name, namespace)
+
+
+def copy_in_version(obj: Object, api_version: str, *, metadata_only: bool = False) -> Object:
+    """A copy of an object in the version that was asked for."""
+    parts = ("kind", "metadata") if metadata_only else obj
+    return {**{key: deep_copy(obj[key]) for key in parts}, "apiVersion": api_version}
+
+
+def without_version(obj: Object) -> Object:
+    """The object without its resourceVersion, for telling whether a write changed anything."""
+    meta = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    return {**obj, "metadata": meta}
+
+
+def _told(kind: Kind, ref: Ref) -> str:
+    return f'{kind.qualified_plural} "{ref.name}"'

@@ -1,0 +1,349 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an API server makes of a write to one object: pure, and shared by all that stand in for a server."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.deep_copy import deep_copy
+from .._cluster.errors import api_error
+from .._cluster.fields.apply_merge import merge_intent, without_fields
+from .._cluster.fields.field_sets import duplicates_in
+from .._cluster.fields.json_patch import PatchRefused, apply_json_patch, apply_merge_patch
+from .._cluster.fields.list_types import shapes_of
+from .._cluster.fields.managed_fields import (
+    APPLY,
+    UPDATE,
+    Manager,
+    Owners,
+    after_apply,
+    after_update,
+    change_between,
+    conflict_status,
+    conflicts,
+    fields_of,
+    managed_fields_entries,
+    owners_of,
+)
+from .._cluster.kinds import Kind
+from .crd_schema import ViolationType, misfits, with_defaults, without_unknown
+from .server_rules import Lookup, ValidationCause, refused_resize, validation_causes
+
+KEPT_BY_SERVER = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "uid",
+)
+
+
+@dataclass(frozen=True)
+class Write:
+    """One write, as the server sees it.
+
+    Attributes:
+        kind: of the object.
+        manager: the field manager.
+        now: RFC 3339, in whole seconds.
+        lookup: reads other objects that decide about this one.
+    """
+
+    kind: Kind
+    manager: str
+    now: str
+    lookup: Lookup
+
+    def created(self, obj: Object) -> Object:
+        """The object that a plain create makes.
+
+        Raises:
+            Invalid: it does not pass validation, or can't be decoded.
+        """
+        with _decoding("create", obj):
+            return self._created(obj)
+
+    def _created(self, obj: Object) -> Object:
+        new = self._normal(obj)
+        ref = ref_of(new)
+        if obj["metadata"].get("resourceVersion"):
+            message = "resourceVersion should not be set on objects to be created"
+            raise api_error(f"create {ref}", 500, {"message": message})
+        if self.kind.has_status:
+            new.pop("status", None)
+        new = self._completed(new)
+        self._refuse_misfits(new, f"create {ref}", apply=False)
+        owner = Manager(self.manager, UPDATE, self.kind.resource.api_version)
+        return self._finished(None, new, {owner: fields_of(new, shapes_of(self.kind))}, f"create {ref}")
+
+    def applied(self, live: Object | None, intent: Object, *, force: bool) -> Object:
+        """The object after a server-side apply of a whole intent.
+
+        Raises:
+            Conflict: another manager holds a field, and ``force`` is not set.
+            Untypeable: a list has an item twice, or a custom resource does not fit its schema.
+            Invalid: the result does not pass validation, or can't be decoded.
+        """
+        with _decoding("apply", intent):
+            return self._applied(live, intent, force=force)
+
+    def _applied(self, live: Object | None, intent: Object, *, force: bool) -> Object:
+        wanted = self._normal(intent)
+        action = f"apply {ref_of(wanted)}"
+        if self.kind.has_status:
+            wanted.pop("status", None)
+        shapes = shapes_of(self.kind)
+        schema = self.kind.schema
+        self._refuse_misfits(with_defaults(wanted, schema) if schema else wanted, action, apply=True)
+        if duplicates := duplicates_in(wanted, shapes):
+            raise self._untypeable(wanted, action, duplicates[0])
+        intended = fields_of(wanted, shapes)
+        writer = Manager(self.manager, APPLY)
+        if live is None:
+            if uid := wanted["metadata"].get("uid"):
+                message = (
+                    f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                )
+                raise self._modified(ref_of(wanted), action, message)
+            return self._finished(None, self._completed(wanted), {writer: intended}, action)
+        self._refuse_other_version(live, wanted, action)
+        owners = owners_of(live)
+        others = frozenset[tuple[str, ...]]().union(*(f for m, f in owners.items() if m != writer))
+        dropped = owners.get(writer, frozenset()) - intended
+        new = without_fields(merge_intent(live, wanted, shapes), dropped, others | intended, shapes)
+        new["apiVersion"] = self.kind.resource.api_version
+        new = self._completed(new)
+        change = change_between(live, new, shapes)
+        if not force and (found := conflicts(owners, writer, change)):
+            raise api_error(action, 409, dict(conflict_status(found)))
+        owners = after_apply(owners, writer, intended, change)
+        return self._finished(live, new, owners, action, writer if any(change) else None)
+
+    def patched(
+        self, live: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]], subresource: str = ""
+    ) -> Object:
+        """The object after a JSON merge patch (a mapping) or a JSON patch (a sequence).
+
+        Raises:
+            Conflict: the patch has a resourceVersion that has moved on.
+            Invalid: the patch does not fit, or the result does not pass validation, or can't be decoded.
+        """
+        with _decoding("patch", live):
+            return self._patched(live, patch, subresource)
+
+    def _patched(
+        self, live: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]], subresource: str
+    ) -> Object:
+        ref = ref_of(live)
+        action = f"patch {ref}"
+        try:
+            new = (
+                apply_merge_patch(live, patch)
+                if isinstance(patch, Mapping)
+                else apply_json_patch(live, patch)
+            )
+        except PatchRefused as error:
+            message = "the server rejected our request due to an error in our request"
+            raise api_error(action, 422, {"reason": "Invalid", "message": message}) from error
+        self._refuse_other_version(live, new, action)
+        new = self._normal(new)
+        if subresource:
+            new = {**deep_copy(live), **({"status": new["status"]} if "status" in new else {})}
+        elif self.kind.has_status:
+            new.pop("status", None)
+            new |= {"status": live["status"]} if "status" in live else {}
+        new = self._completed(new)
+        self._refuse_misfits(new, action, apply=False)
+        shapes = shapes_of(self.kind)
+        owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
+        change = change_between(live, new, shapes)
+        owners = after_update(owners_of(new), owner, change)
+        return self._finished(live, new, owners, action, owner if any(change) else None)
+
+    def _completed(self, new: Object) -> Object:
+        """A custom resource as its schema makes it: with defaults, and without what it doesn't have."""
+        if not self.kind.schema:
+            return new
+        completed: Object = with_defaults(without_unknown(new, self.kind.schema), self.kind.schema)
+        return completed
+
+    def _normal(self, obj: Object) -> Object:
+        """A copy as the server decodes it: no nulls, no namespace where there can't be one, no stringData."""
+        new: Object = without_nulls(obj)
+        if not self.kind.resource.namespaced:
+            new["metadata"].pop("namespace", None)
+        if self.kind.resource.kind == "Secret" and not self.kind.is_custom:
+            encoded = {
+                key: base64.b64encode(str(text).encode()).decode()
+                for key, text in (new.pop("stringData", None) or {}).items()
+            }
+            if encoded:
+                new["data"] = {**(new.get("data") or {}), **encoded}
+        return new
+
+    def _finished(
+        self, live: Object | None, new: Object, owners: Owners, action: str, wrote: Manager | None = None
+    ) -> Object:
+        """The object with everything that the server keeps itself, validated."""
+        # The metadata of an apply may go altogether with the last field that its manager gives up.
+        identity = (
+            {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+            if live
+            else {}
+        )
+        meta = new["metadata"] = {**identity, **(new.get("metadata") or {})}
+        # A patch may have changed who wrote what in which version.
+        known = {"metadata": {"managedFields": meta.get("managedFields")}} if live else None
+        for name in KEPT_BY_SERVER if live else ():
+            meta.pop(name, None)
+            if live and name in live["metadata"]:
+                meta[name] = live["metadata"][name]
+        if live is None:
+            meta.pop("resourceVersion", None)
+            meta.pop("generation", None)
+            meta.update(uid=str(uuid.uuid4()), creationTimestamp=self.now)
+            if self.kind.has_generation:
+                meta["generation"] = 1
+            _default(new)
+        elif self.kind.has_generation and self._wanted_part(live) != self._wanted_part(new):
+            meta["generation"] = meta.get("generation", 0) + 1
+        if live is not None and new["kind"] == "CustomResourceDefinition":
+            _store_versions(new)
+        if (new["apiVersion"], new["kind"]) == ("v1", "Namespace"):
+            # It is there again whoever takes it away.
+            meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta["name"]}
+        meta["managedFields"] = managed_fields_entries(
+            owners, self.kind.resource.api_version, self.now, known, wrote
+        )
+        for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
+            if not meta.get(name):
+                meta.pop(name, None)
+        self._refuse(validation_causes(new, live) if not self.kind.is_custom else (), ref_of(new), action)
+        if message := refused_resize(new, live, self.lookup):
+            told = f'{self.kind.qualified_plural} "{meta["name"]}" is forbidden: {message}'
+            raise api_error(action, 403, {"reason": "Forbidden", "message": told})
+        return deep_copy(new)
+
+    def _wanted_part(self, obj: Object) -> Object:
+        left_out = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())
+        return {key: value for key, value in obj.items() if key not in left_out}
+
+    def _refuse_misfits(self, obj: Object, action: str, *, apply: bool) -> None:
+        if not self.kind.schema:
+            return
+        found = list(misfits(obj, self.kind.schema))
+        untyped = [misfit for misfit in found if misfit.typed_message]
+        if apply and untyped:
+            raise self._untypeable(obj, action, f".{untyped[0].field}: {untyped[0].typed_message}")
+        self._refuse(
+            [
+                ValidationCause(m.fault.value, m.message, m.field)
+                for m in found
+                if m.fault is not ViolationType.UNKNOWN
+            ],
+            ref_of(obj),
+            action,
+        )
+
+    def _refuse(self, problems: Iterable[ValidationCause], ref: Ref, action: str) -> None:
+        causes = [problem._asdict() for problem in problems]
+        if causes:
+            told = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
+            told = f"[{told}]" if len(causes) > 1 else told
+            message = f'{self.kind.qualified} "{ref.name}" is invalid: {told}'
+            raise api_error(
+                action, 422, {"reason": "Invalid", "message": message, "details": {"causes": causes}}
+            )
+
+    def _refuse_other_version(self, live: Object, new: Object, action: str) -> None:
+        """Preconditions: a resourceVersion or uid that the writer has put in must be the live one."""
+        ref, meta, wanted = ref_of(live), live["metadata"], new["metadata"]
+        if (version := wanted.get("resourceVersion")) and version != meta.get("resourceVersion"):
+            message = (
+                "the object has been modified; please apply your changes to the latest version and try again"
+            )
+            raise self._modified(ref, action, message)
+        if (uid := wanted.get("uid")) and uid != meta.get("uid"):
+            problem = ValidationCause(
+                "FieldValueInvalid", f'Invalid value: "{uid}": field is immutable', "metadata.uid"
+            )
+            self._refuse([problem], ref, action)
+
+    def _modified(self, ref: Ref, action: str, message: str) -> Exception:
+        told = f'Operation cannot be fulfilled on {self.kind.qualified_plural} "{ref.name}": {message}'
+        return api_error(action, 409, {"reason": "Conflict", "message": told})
+
+    def _untypeable(self, obj: Object, action: str, message: str) -> Exception:
+        meta = obj["metadata"]
+        where = f"{meta.get('namespace') or ''}/{meta['name']}"
+        what = f"{obj['apiVersion']}, Kind={obj['kind']}"
+        return api_error(
+            action, 500, {"message": f"failed to create typed patch object ({where}; {what}): {message}"}
+        )
+
+
+@contextmanager
+def _decoding(verb: str, obj: Object) -> Iterator[None]:
+    """Refuse in here, as a server does, what is of other types than its kind has: a text for a list.
+
+    A server decodes an object into its type before it looks into it. Here nothing knows the types of all
+    built-in kinds, so that only looking finds it.
+    """
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        message = f"{obj['kind']} in version {obj['apiVersion']!r} cannot be handled: {type(error).__name__}"
+        raise api_error(f"{verb} {ref_of(obj)}", 400, {"reason": "BadRequest", "message": message}) from error
+
+
+def without_nulls(value: Any) -> Any:
+    """A deep copy without the fields that are null: to the server they are not there."""
+    if isinstance(value, Mapping):
+        return {key: without_nulls(child) for key, child in value.items() if child is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+def _default(obj: Object) -> None:
+    """What the server, or a controller within moments, fills in that others look at."""
+    if obj["kind"] == "Namespace" and obj["apiVersion"] == "v1":
+        obj.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
+        obj["status"] = {"phase": "Active"}
+    elif obj["kind"] == "PersistentVolumeClaim":
+        obj["status"] = {"phase": "Pending"}
+    elif obj["kind"] == "Secret":
+        obj.setdefault("type", "Opaque")
+    elif obj["kind"] == "CustomResourceDefinition":
+        establish(obj)
+
+
+def establish(crd: Object) -> None:
+    """Let a new CustomResourceDefinition be served, as a server lets it within moments."""
+    crd["status"] = {
+        "conditions": [
+            {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts"},
+            {"type": "Established", "status": "True", "reason": "InitialNamesAccepted"},
+        ],
+        "acceptedNames": crd["spec"]["names"],
+    }
+    _store_versions(crd)
+
+
+def _store_versions(crd: Object) -> None:
+    status = dict(crd.get("status") or {})
+    stored = list(status.get("storedVersions") or ())
+    storage = [version["name"] for version in crd["spec"].get("versions") or () if version.get("storage")]
+    status["storedVersions"] = stored + [name for name in storage if name not in stored]
+    crd["status"] = status

@@ -1,0 +1,204 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the options of a task to the Errand that is wanted: pure. All that is wrong with it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from ..._cluster.cluster import Object
+from ..._cluster.deep_copy import deep_copy
+from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
+from ..._jobs.loose_json import mapping_of, text_of
+from ..._text import one_line
+from ..errand import API_VERSION, KIND, LAST_APPLIED, Errand, ErrandKey, Strategy, errand_from
+from ..errand_definition import DEFINITION
+from ..output import is_object_name
+from ..quarks_job import QUARKS_API_VERSION, QUARKS_KIND, errand_from_quarks_job, is_quarks_job
+from ..validation import problems_of
+
+_SCHEMA = DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+_METADATA = ("annotations", "labels", "name", "namespace")
+"""What of its metadata an author writes."""
+
+
+@dataclass(frozen=True)
+class ErrandRequest:
+    """What the options of a task say of an errand.
+
+    Attributes:
+        name, namespace: where the definition does not say them.
+        definition: an Errand or a QuarksJob.
+        template, output, reruns_on_change: in place of a definition; None for what is not said.
+        trigger: when it runs; empty for what the definition says.
+    """
+
+    name: str = ""
+    namespace: str = ""
+    definition: Mapping[str, Any] | None = None
+    template: Mapping[str, Any] | None = None
+    output: Mapping[str, Any] | None = None
+    reruns_on_change: bool | None = None
+    trigger: str = ""
+
+    @property
+    def declares_nothing(self) -> bool:
+        """Whether it only asks for a run of an errand that is there, whoever has declared it."""
+        given = (self.definition, self.template, self.output, self.reruns_on_change)
+        return self.trigger == Strategy.NOW and all(one is None for one in given)
+
+
+@dataclass(frozen=True)
+class WantedErrand:
+    """The errand that is wanted.
+
+    Attributes:
+        obj: the object to apply.
+        warnings: what is ignored, and what differs from a QuarksJob.
+        problems: why it can't be applied, each in a sentence.
+    """
+
+    obj: Object
+    warnings: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> ErrandKey:
+        """What names it; empty where it has no name."""
+        meta = self.obj["metadata"]
+        return ErrandKey(text_of(meta.get("namespace")), text_of(meta.get("name")))
+
+    @property
+    def errand(self) -> Errand:
+        """Its model. Only without problems."""
+        return errand_from(self.obj)
+
+    def with_strategy(self, strategy: Strategy) -> WantedErrand:
+        """The same, run at another time."""
+        obj = deep_copy(self.obj)
+        obj["spec"]["trigger"] = {"strategy": str(strategy)}
+        return replace(self, obj=obj)
+
+
+def wanted_errand(request: ErrandRequest) -> WantedErrand:
+    """The errand that the options of a task ask for, with all that is wrong with it."""
+    warnings: list[str] = []
+    problems: list[str] = []
+    obj = _object(request, warnings, problems)
+    if not problems:
+        _name(obj, request, problems)
+        _set_strategy(obj, request)
+        if request.definition is None and request.template is None:
+            problems.append("what it runs is missing. Set template or definition")
+            obj["spec"]["template"] = {}
+        problems += [_misfit_text(misfit) for misfit in misfits(obj, _SCHEMA)]
+        if not problems:
+            problems += problems_of(errand_from(obj))
+    return WantedErrand(obj, tuple(warnings), tuple(dict.fromkeys(problems)))
+
+
+def existing_errand(request: ErrandRequest, live: Object | None) -> WantedErrand:
+    """An errand that shall only be run, with all that is wrong with it.
+
+    Args:
+        request: that declares nothing.
+        live: the errand as it stands in the cluster.
+    """
+    problems: list[str] = []
+    obj: Object = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}, "spec": {}}
+    _name(obj, request, problems)
+    if not problems and live is None:
+        problems.append("it does not exist. Declare it by template or definition, or correct its name")
+    if live is not None:
+        obj["spec"] = deep_copy(live["spec"])
+        problems += problems_of(errand_from(live))
+    return WantedErrand(obj, (), tuple(problems))
+
+
+def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) -> Object:
+    definition = request.definition
+    if definition is None:
+        spec = {
+            "trigger": {"strategy": str(Strategy.MANUAL)},
+            "template": request.template,
+            "output": request.output,
+            "updateOnConfigChange": request.reruns_on_change,
+        }
+        given = {name: deep_copy(value) for name, value in spec.items() if value is not None}
+        return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}, "spec": given}
+    if is_quarks_job(definition):
+        converted = errand_from_quarks_job(definition)
+        name = one_line(text_of(mapping_of(definition.get("metadata")).get("name")), 100)
+        warnings += [f"QuarksJob {name}: {text}" for text in converted.ignored]
+        if converted.differences:
+            warnings.append(f"QuarksJob {name}, as an Errand: " + "; ".join(converted.differences))
+        return converted.errand
+    found = (definition.get("apiVersion"), definition.get("kind"))
+    if found != (API_VERSION, KIND):
+        problems.append(
+            f"definition is {one_line(found[1], 100)} of {one_line(found[0], 100)}. Give an object of kind"
+            f" {KIND} ({API_VERSION}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
+        )
+        return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}}
+    return _without_status(definition)
+
+
+def _without_status(definition: Mapping[str, Any]) -> Object:
+    """An Errand as its author wrote it, also where it was exported."""
+    obj = deep_copy({name: value for name, value in definition.items() if name != "status"})
+    written = mapping_of(obj.get("metadata"))
+    meta = {name: written[name] for name in _METADATA if written.get(name) is not None}
+    if isinstance(meta.get("annotations"), dict):
+        meta["annotations"].pop(LAST_APPLIED, None)
+    return {**obj, "metadata": meta}
+
+
+def _name(obj: Object, request: ErrandRequest, problems: list[str]) -> None:
+    meta = obj["metadata"]
+    for field, given in (("name", request.name), ("namespace", request.namespace)):
+        written = text_of(meta.get(field))
+        if not written and not given:
+            problems.append(f"{field} is missing. Set {field}, or metadata.{field} in the definition")
+        elif written and given and written != given:
+            problems.append(
+                f"{field} is {given}, and metadata.{field} of the definition is {one_line(written, 100)}."
+                f" Remove one of them, or make them equal"
+            )
+        meta[field] = written or given
+    if meta["name"] and not is_object_name(meta["name"]):
+        problems.append(
+            f"name {one_line(meta['name'], 100)} is not valid. Use lower case letters, digits, '-' and '.'"
+        )
+
+
+def _set_strategy(obj: Object, request: ErrandRequest) -> None:
+    spec = obj.get("spec")
+    if not isinstance(spec, dict) or not request.trigger:
+        return
+    trigger = spec.get("trigger")
+    if request.trigger != Strategy.NOW:
+        spec["trigger"] = {"strategy": request.trigger}
+    elif not isinstance(trigger, dict) or trigger.get("strategy") == Strategy.NOW:
+        # An annotation asks for the run, so that each call runs it.
+        spec["trigger"] = {"strategy": str(Strategy.MANUAL)}
+
+
+def _misfit_text(misfit: Misfit) -> str:
+    if misfit.fault is not ViolationType.UNKNOWN:
+        return f"{one_line(misfit.field, 200)}: {one_line(misfit.message, 300)}"
+    path, _dot, name = misfit.field.rpartition(".")
+    near = get_close_matches(name, [*_known_fields(path)], 1)
+    hint = f"Did you mean {near[0]}?" if near else "Remove it, or correct its name"
+    return f"{one_line(misfit.field, 200)} is no field of {KIND}. {hint}"
+
+
+def _known_fields(path: str) -> Iterator[str]:
+    schema: Mapping[str, Any] = _SCHEMA
+    for step in filter(None, path.split(".")):
+        properties = mapping_of(schema.get("properties"))
+        schema = mapping_of(properties.get(step) or schema.get("additionalProperties"))
+    yield from mapping_of(schema.get("properties"))

@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people and playbooks read of an errand: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._cluster.cluster import Object
+from ..._jobs.job_outcome import JobOutcome
+from ..errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value
+
+RUNNING, SUCCEEDED, FAILED, UNKNOWN = "running", "succeeded", "failed", "unknown"
+"""States of a run. Unknown is a run that the history no longer has."""
+
+
+def errand_report(errand: Errand) -> Object:
+    """What there is to know of an errand."""
+    status = errand.status
+    return {
+        "namespace": errand.key.namespace,
+        "name": errand.key.name,
+        "phase": str(status.phase),
+        "message": status.message,
+        "trigger": str(errand.spec.strategy),
+        "update_on_config_change": errand.spec.reruns_on_change,
+        "run": _of_run(status.run) if status.run else None,
+        "history": [_of_entry(entry) for entry in status.history],
+        "secrets": list(status.run.output.secrets) if status.run and status.run.output else [],
+        "conditions": [
+            {name: str(one.get(name) or "") for name in ("type", "status", "reason", "message")}
+            for one in status.conditions
+        ],
+    }
+
+
+def run_report(errand: Errand, number: int) -> Object:
+    """What there is to know of one run of an errand."""
+    run = errand.status.run
+    if run is None or run.number < number:
+        return _report(number, "", RUNNING, JobOutcome(False, ""), [])
+    if run.number == number:
+        return _of_run(run)
+    for entry in errand.status.history:
+        if entry.get("run") == number:
+            return _of_entry(entry)
+    return _report(number, "", UNKNOWN, JobOutcome(False, ""), [])
+
+
+def _of_run(run: Run) -> Object:
+    secrets = list(run.output.secrets) if run.output else []
+    if run.outcome is None:
+        return _report(run.number, str(run.reason), RUNNING, JobOutcome(False, ""), secrets)
+    return _report(run.number, str(run.reason), _state(run.outcome), run.outcome, secrets)
+
+
+def _of_entry(entry: Mapping[str, Any]) -> Object:
+    outcome = JobOutcome.from_dict(entry)
+    secrets = [str(name) for name in entry.get("secrets") or ()]
+    return _report(int(entry.get("run") or 0), str(entry.get("why") or ""), _state(outcome), outcome, secrets)
+
+
+def _state(outcome: JobOutcome) -> str:
+    return SUCCEEDED if outcome.is_success else FAILED
+
+
+def _report(number: int, trigger: str, state: str, outcome: JobOutcome, secrets: list[str]) -> Object:
+    return {
+        "run": number,
+        "trigger": trigger,
+        "state": state,
+        "outcome": outcome.reason,
+        "message": outcome.message,
+        "exit_code": outcome.exit_code,
+        "started": outcome.started,
+        "finished": outcome.finished,
+        "seconds": outcome.seconds,
+        "secrets": secrets,
+    }
+
+
+def log_command(key: ErrandKey, number: int) -> str:
+    """The command that shows the log of a run's containers."""
+    selector = f"{ERRAND_LABEL}={label_value(key.name)},{RUN_LABEL}={number}"
+    return (
+        f"kubectl logs --namespace {key.namespace} --selector {selector} --all-containers --prefix --tail=-1"
+    )

@@ -1,0 +1,70 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects that one errand depends on, read again and again while somebody waits for its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..._cluster.cluster import Cluster, Object
+from ..._jobs.pod_references import pod_references
+from ..._threads import map_in_threads
+from ..due_run import needs_configuration
+from ..errand import ERRAND_LABEL, Errand, ErrandKey, label_value
+from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, Subject
+
+
+class OneErrandReader:
+    """Fills an index with what one errand depends on: nothing of other namespaces, and no other's pods.
+
+    The other errands of its namespace count, too: they may use the versions that it writes.
+
+    Args:
+        cluster: the live one.
+        key: names the errand.
+
+    Attributes:
+        index: to decide from.
+    """
+
+    def __init__(self, cluster: Cluster, key: ErrandKey) -> None:
+        self.index = ErrandIndex()
+        self._cluster = cluster
+        self._key = key
+        self._known: dict[tuple[str, str], dict[str, Object]] = {}
+
+    def refresh(self) -> Errand | None:
+        """Read all anew; the errand, or None where it is gone.
+
+        Raises:
+            ClusterError: the server does not answer, or refuses a list.
+        """
+        selector = f"{ERRAND_LABEL}={label_value(self._key.name)}"
+        self._read([Subject(ERRAND), Subject(JOB, selector), Subject(POD, selector)])
+        errand = self.index.errand(self._key)
+        if errand and needs_configuration(errand):
+            # Only their versions are asked for; whole objects are read one by one.
+            kinds = {one.kind for one in pod_references(errand.spec.pod_template)}
+            self._read(Subject(kind, metadata_only=True) for kind in (CONFIG_MAP, SECRET) if kind[1] in kinds)
+        return errand
+
+    def _read(self, subjects: Iterable[Subject]) -> None:
+        wanted = list(subjects)
+        pages = map_in_threads(
+            lambda one: self._cluster.list(
+                *one.kind,
+                self._key.namespace,
+                label_selector=one.label_selector,
+                metadata_only=one.metadata_only,
+            ),
+            wanted,
+        )
+        for subject, page in zip(wanted, pages, strict=True):
+            found = {str(obj["metadata"]["name"]): obj for obj in page.items}
+            for name, obj in self._known.get(subject.kind, {}).items():
+                if name not in found:
+                    self.index.discard(subject.kind, obj)
+            for obj in found.values():
+                self.index.put(subject.kind, obj)
+            self._known[subject.kind] = found

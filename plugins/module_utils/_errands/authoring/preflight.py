@@ -1,0 +1,172 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the API server would refuse of an errand and of its Job, found before anything is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ..._cluster.cluster import GROUP, Cluster, Object
+from ..._cluster.errors import AlreadyExists, ApiError, Conflict, Forbidden, Invalid, NotFound
+from ..._jobs.job_template import job_name
+from ..._jobs.pod_references import pod_references
+from ..._objects.access.review import missing_rights
+from ..._objects.access.rights import Right
+from ..._text import one_line
+from ..errand import Errand, OutputSource
+from ..errand_definition import AUTHOR_ROLE, ENGINE_ROLE, PLURAL
+from ..errand_view import ErrandView
+from ..holding_container import job_with_output
+from ..new_run import job_of_next_run
+from .errand_object import WantedErrand
+from .errand_writing import apply_errand, conflict_problem
+
+_NO_RUN = 0
+"""No run has this number, so a Job of it is only ever rehearsed."""
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What the API server says of an errand.
+
+    Attributes:
+        problems: why it can't be applied or run, each in a sentence.
+        warnings: what its Job ignores of the template, and what could not be validated.
+        applied: the errand as it would be; None where that can't be known.
+    """
+
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    applied: Object | None = None
+
+
+def preflight(
+    cluster: Cluster,
+    wanted: WantedErrand,
+    *,
+    is_applied: bool,
+    force: bool,
+    runs_here: bool,
+    holder_image: str,
+    check_mode: bool,
+) -> Preflight:
+    """Have the API server validate an errand, and the Job that it would create.
+
+    Args:
+        cluster: writes by the author's field manager.
+        wanted: without problems.
+        is_applied: whether it will be applied, by a definition that the server has already.
+        force: whether to overwrite fields of other managers.
+        runs_here: whether the caller will run the errand, and so needs the rights for that.
+        holder_image: of holding containers.
+        check_mode: whether a namespace may be missing, as an earlier task would have created it.
+
+    Raises:
+        ClusterError: the server does not answer.
+    """
+    found = _Findings(check_mode)
+    applied = None
+    if is_applied:
+        try:
+            applied = apply_errand(cluster, wanted.obj, force=force, dry_run=True)
+        except Conflict as conflict:
+            found.problems.append(conflict_problem(conflict))
+        except NotFound:
+            found.add_missing_namespace(wanted)
+        except Forbidden as refusal:
+            role = AUTHOR_ROLE["metadata"]["name"]
+            found.problems.append(
+                f"the API server refuses it: {one_line(refusal.api_message)}. If you lack a right,"
+                f" have the ClusterRole {role} granted to you in namespace {wanted.key.namespace}"
+            )
+        except Invalid as refusal:
+            found.problems.append(f"the API server refuses it: {one_line(refusal.api_message)}")
+    _rehearse_job(cluster, wanted.errand, found, runs_here=runs_here, holder_image=holder_image)
+    if runs_here:
+        missing = missing_rights(cluster, run_rights(wanted.errand))
+        if missing:
+            found.problems.append(_rights_problem(wanted.errand, missing))
+    return Preflight(tuple(dict.fromkeys(found.problems)), tuple(dict.fromkeys(found.warnings)), applied)
+
+
+class _Findings:
+    def __init__(self, check_mode: bool) -> None:
+        self.problems: list[str] = []
+        self.warnings: list[str] = []
+        self._check_mode = check_mode
+
+    def add_missing_namespace(self, wanted: WantedErrand | Errand) -> None:
+        text = f"namespace {wanted.key.namespace} does not exist"
+        if self._check_mode:
+            self.warnings.append(f"{text}, so the API server could not validate the errand")
+        else:
+            self.problems.append(f"{text}. Create it first")
+
+
+def _rehearse_job(
+    cluster: Cluster, errand: Errand, found: _Findings, *, runs_here: bool, holder_image: str
+) -> None:
+    built = job_of_next_run(ErrandView(errand, datetime.now(UTC)))
+    found.warnings += built.warnings
+    job = job_with_output(built.job, errand, holder_image)
+    # The errand may not exist yet, and then has no uid.
+    job["metadata"].pop("ownerReferences")
+    job["metadata"]["name"] = job_name(errand.key.name, _NO_RUN)
+    try:
+        cluster.create(job, dry_run=True)
+    except AlreadyExists:
+        # The server has validated it before it found that.
+        pass
+    except NotFound:
+        found.add_missing_namespace(errand)
+    except Invalid as refusal:
+        found.problems.append(f"the API server refuses its Job: {one_line(refusal.api_message)}")
+    except Forbidden as refusal:
+        _note_forbidden(cluster, errand, found, refusal, runs_here=runs_here)
+
+
+def _note_forbidden(
+    cluster: Cluster, errand: Errand, found: _Findings, refusal: ApiError, *, runs_here: bool
+) -> None:
+    text = one_line(refusal.api_message)
+    if not missing_rights(cluster, {Right("create", "batch", "jobs", errand.key.namespace)}):
+        # An admission, such as a quota, which may let it in later.
+        found.problems.append(f"the API server refuses its Job: {text}")
+    elif not runs_here:
+        found.warnings.append(f"the API server has not validated its Job, as you may not create Jobs: {text}")
+
+
+def run_rights(errand: Errand) -> set[Right]:
+    """What it takes to run an errand in its namespace."""
+    references = {one.kind for one in pod_references(errand.spec.pod_template)}
+    needed = {
+        (GROUP, PLURAL): ("get", "list", "patch"),
+        (GROUP, f"{PLURAL}/status"): ("patch",),
+        ("batch", "jobs"): ("create", "delete", "get", "list", "patch"),
+        ("", "pods"): ("list", "patch"),
+    }
+    if "ConfigMap" in references:
+        needed["", "configmaps"] = ("get", "list")
+    if "Secret" in references:
+        needed["", "secrets"] = ("get", "list")
+    if errand.spec.output.files:
+        needed["", "secrets"] = ("create", "get", "list", "patch")
+    if errand.spec.output.files and errand.spec.output.source is OutputSource.EXEC:
+        # A WebSocket begins as a GET.
+        needed["", "pods/exec"] = ("create", "get")
+    return {
+        Right(verb, group, resource, errand.key.namespace)
+        for (group, resource), verbs in needed.items()
+        for verb in verbs
+    }
+
+
+def _rights_problem(errand: Errand, missing: set[Right]) -> str:
+    rights = ", ".join(sorted(f"{one.verb} {one.resource}" for one in missing))
+    role = ENGINE_ROLE["metadata"]["name"]
+    return (
+        f"you may not run it in namespace {errand.key.namespace}; these rights are missing: {rights}. Have"
+        f" the ClusterRole {role} granted to you, or set reconcile: false where an engine runs errands"
+    )

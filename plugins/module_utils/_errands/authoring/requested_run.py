@@ -1,0 +1,214 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asking for a run of an errand, and waiting for its end."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.errors import ClusterError
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
+from ..._progress import Progress
+from ..due_run import triggered_run
+from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
+from ..holding_container import DEFAULT_IMAGE
+from ..reconciler import Reconciled, Reconciler
+from .errand_report import log_command, run_report
+from .one_errand import OneErrandReader
+
+PAUSES = (0.2, 0.3, 0.5, 1.0, 1.0, 2.0)
+"""Seconds between two looks, the last again and again."""
+TIDY_SECONDS = 10.0
+"""How long to wait at the end until a succeeded run's Job can go."""
+REFUSAL_SECONDS = 15.0
+"""After how long a refusal that an engine has noted counts: it may be from before."""
+SLICE_SECONDS = 0.2
+"""How often to look whether a person has asked to stop."""
+
+
+def request_run(cluster: Cluster, key: ErrandKey) -> Object:
+    """Ask for a run of an errand by its annotation; the errand as it then is.
+
+    Raises:
+        ClusterError: the server does not answer, or refuses it.
+    """
+    value = f"{timestamp(datetime.now(UTC))}-{secrets.token_hex(3)}"
+    return cluster.patch(
+        API_VERSION, KIND, key.name, key.namespace, {"metadata": {"annotations": {RUN_REQUEST: value}}}
+    )
+
+
+def run_to_follow(errand: Errand, *, is_requested: bool) -> int:
+    """The number of the run that answers what an author wants; 0 where nothing runs for it.
+
+    A run is noted under the version of the errand that was seen. So the first run that is noted after a
+    request, or after a change, is one that has seen it.
+
+    Args:
+        errand: as it is since the request, or since it was applied.
+        is_requested: whether a run was requested.
+    """
+    last = errand.status.run
+    number = last.number if last else 0
+    if is_requested or triggered_run(errand):
+        return number + 1
+    return number
+
+
+@dataclass(frozen=True)
+class WaitOptions:
+    """How to wait for a run.
+
+    Attributes:
+        seconds: how long.
+        reconciles: whether to get the errand on; else an engine has to.
+        holder_image: of holding containers.
+    """
+
+    seconds: float
+    reconciles: bool = True
+    holder_image: str = DEFAULT_IMAGE
+
+
+class RunWait:
+    """Gets one errand on, and waits for the end of a run.
+
+    Args:
+        cluster: the live one.
+        key: names the errand.
+        options: how to wait.
+        progress: gets each change of what it waits for.
+        cancelled: whether a person has asked to stop.
+
+    Attributes:
+        errand: as it was at the last look; None before, and where it is gone.
+    """
+
+    errand: Errand | None = None
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        key: ErrandKey,
+        options: WaitOptions,
+        *,
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._cluster = cluster
+        self._key = key
+        self._options = options
+        self._progress = progress
+        self._cancelled = cancelled
+        self._reader = OneErrandReader(cluster, key)
+        self._reconciler = Reconciler(cluster, self._reader.index, holder_image=options.holder_image)
+        self._told = ("", "")
+        self._recheck: float | None = None
+
+    def step(self) -> Errand | None:
+        """Look once, and do what can be done now; the errand, or None where it is gone.
+
+        Raises:
+            LifecycleError: the server does not answer, or refuses what has to be done.
+        """
+        if not self._options.reconciles:
+            obj = self._cluster.get(API_VERSION, KIND, self._key.name, self._key.namespace)
+            self.errand = errand_from(obj) if obj else None
+            return self.errand
+        self.errand = self._reader.refresh()
+        if self.errand is not None:
+            reconciled: Reconciled = self._reconciler.reconcile(self._key)
+            self._recheck = reconciled.recheck_seconds
+            self.errand = self._reader.index.errand(self._key)
+        return self.errand
+
+    def until_ended(self, number: int) -> tuple[Errand, Mapping[str, Any]]:
+        """Wait until a run has ended; the errand, and the run as :func:`run_report` shows it.
+
+        Raises:
+            LifecycleError: it did not end in time, can't start, or somebody has asked to stop.
+        """
+        begun = time.monotonic()
+        problem, looks, errand = "", 0, None
+        while True:
+            try:
+                errand, problem = self.step(), ""
+                if errand is None:
+                    raise LifecycleError(f"{self._key}: it was deleted before run {number} ended")
+                self._tell(errand)
+                ended = run_report(errand, number)
+                if ended["state"] != "running":
+                    self._tidy()
+                    return self.errand or errand, ended
+            except ClusterError as error:
+                # Such as a quota, which may let a Job in later.
+                problem = str(error)
+                self._say("retrying", problem)
+            waited = time.monotonic() - begun
+            self._refuse_end(number, errand, problem, waited)
+            self._pause(PAUSES[min(looks, len(PAUSES) - 1)])
+            looks += 1
+
+    def _refuse_end(self, number: int, errand: Errand | None, problem: str, waited: float) -> None:
+        """Raise where waiting is of no use any more."""
+        if self._cancelled():
+            raise LifecycleError(f"{self._key}: waiting was cancelled. {self._goes_on(number, errand)}")
+        status = errand.status if errand else None
+        is_fresh = self._options.reconciles or waited > REFUSAL_SECONDS
+        if status and status.phase is Phase.REFUSED and is_fresh:
+            raise LifecycleError(f"{self._key}: it can't run: {status.message}")
+        if waited > self._options.seconds:
+            at = f"phase {status.phase}" if status else "it could not be read"
+            why = problem or (status.message if status else "") or self._hint(number, errand)
+            raise LifecycleError(
+                f"{self._key}: run {number} did not end within {self._options.seconds:g} s ({at}"
+                + (f": {why}" if why else "")
+                + f"). {self._goes_on(number, errand)}"
+            )
+
+    def _hint(self, number: int, errand: Errand | None) -> str:
+        has_begun = errand and errand.status.run and errand.status.run.number >= number
+        if has_begun or self._options.reconciles:
+            return ""
+        return "nobody has started it. Check that an engine runs, or set reconcile: true"
+
+    def _goes_on(self, number: int, errand: Errand | None) -> str:
+        if errand is None or errand.status.run is None or errand.status.run.number < number:
+            return "The errand stays, and is run when somebody reconciles it"
+        return (
+            "The run goes on in the cluster; an engine or kyma.lifecycle.reconcile_errands collects its"
+            f" output. Read its log:\n{log_command(self._key, number)}"
+        )
+
+    def _tidy(self) -> None:
+        """Delete a succeeded run's Job as soon as its pod has come to its end."""
+        end = time.monotonic() + TIDY_SECONDS
+        # Who comes next does it otherwise.
+        with suppress(LifecycleError):
+            while self._options.reconciles and self._recheck and time.monotonic() < end:
+                self._pause(min(self._recheck, 1.0))
+                self.step()
+
+    def _tell(self, errand: Errand) -> None:
+        status = errand.status
+        number = f"run {status.run.number}" if status.run else ""
+        self._say(str(status.phase).lower(), ": ".join(one for one in (number, status.message) if one))
+
+    def _say(self, state: str, detail: str) -> None:
+        if (state, detail) != self._told:
+            self._told = (state, detail)
+            self._progress(str(self._key), state, detail)
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not self._cancelled():
+            time.sleep(min(SLICE_SECONDS, left))

@@ -1,0 +1,270 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine: it watches the errands of a cluster, and gets them on, until it is told to end."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from .._carrier.task import LEASE_SECONDS
+from .._cluster.cluster import Cluster, Object
+from .._cluster.fence import LeaseLost
+from .._cluster.informer import Informer, Subject
+from .._errors import LifecycleError
+from .._runs.lease.fence_token import Fence, fenced_cluster
+from .._runs.lease.held_lease import HeldLease
+from .._runs.lease.named_lease import hold_named_lease
+from .._threads import map_in_threads
+from .errand import ErrandKey
+from .errand_index import SUBJECTS, ErrandIndex
+from .errand_index import Subject as IndexSubject
+from .holding_container import DEFAULT_IMAGE
+from .metrics import EngineMetrics, Textfile
+from .reconciler import Outcome, Reconciler, no_listener
+from .reduced_objects import reduced_object
+from .work_queue import WorkQueue
+
+LEASE = "errands"
+"""The lease of the engine, in the namespace of all leases."""
+WORKERS = 8
+TICK_SECONDS = 1.0
+"""How often it looks whether it is to end, and whether it still has the lease."""
+SYNC_SECONDS = 60.0
+"""How long the first lists may take before a person is told."""
+END_SECONDS = 30.0
+"""How long what is in flight may take to end."""
+REPEAT_SECONDS = 600.0
+"""After how long the same trouble is told again."""
+
+Tell = Callable[[str, str], None]
+"""Gets what a person should know: a state and a sentence."""
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """How an engine works.
+
+    Attributes:
+        namespaces: whose errands it gets on; all where there are none.
+        holder_image: of holding containers.
+        workers: how many errands are looked at at the same time.
+        metrics_file: where metrics are written; nowhere where it is empty.
+        lease_seconds: how long its lease lasts from each renewal on, and so after how long another engine
+            takes over from one that was killed.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    holder_image: str = DEFAULT_IMAGE
+    workers: int = WORKERS
+    metrics_file: str = ""
+    lease_seconds: int = LEASE_SECONDS
+
+
+class ErrandEngine:
+    """Watches errands and what they depend on, and reconciles each whenever something of it has changed.
+
+    It works under a lease; a second one stands by. Whatever is missed while nobody works is found by its
+    first look, as decisions are made from the whole state.
+
+    Args:
+        cluster: the live one.
+        options: how it works.
+        tell: gets what a person should know.
+        on_outcome: gets each change of phase, in one of the engine's threads.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        options: EngineOptions,
+        *,
+        tell: Tell = lambda _state, _text: None,
+        on_outcome: Callable[[Outcome], None] = no_listener,
+    ) -> None:
+        self._cluster = cluster
+        self._options = options
+        self._tell = tell
+        self._on_outcome = on_outcome
+        self._metrics = EngineMetrics()
+        self._textfile = Textfile(options.metrics_file)
+        self._troubles = _TroubleLog(tell)
+
+    def run(self, cancelled: Callable[[], bool]) -> None:
+        """Work until it is cancelled; whenever the lease is lost, stand by for it again.
+
+        Raises:
+            ClusterError: the lease can't be had, for want of rights or of a login. A server that is away is
+                waited for.
+        """
+        try:
+            while not cancelled():
+                self._write_idle_metrics()
+                with hold_named_lease(
+                    self._cluster, LEASE, cancelled, self._tell, seconds=self._options.lease_seconds
+                ) as lease:
+                    if lease is not None:
+                        self._work(lease, cancelled)
+        finally:
+            self._write_idle_metrics()
+
+    def _work(self, lease: HeldLease, cancelled: Callable[[], bool]) -> None:
+        index: ErrandIndex = ErrandIndex()
+        queue: WorkQueue[ErrandKey] = WorkQueue()
+        reconciler = Reconciler(
+            fenced_cluster(self._cluster, lease, Fence()),
+            index,
+            holder_image=self._options.holder_image,
+            on_outcome=self._count_and_hand_on,
+        )
+
+        def is_over() -> bool:
+            return cancelled() or bool(lease.loss_reason)
+
+        with self._watched(index, queue) as informers:
+            self._write_metrics(index, queue)
+            if self._is_synced(informers, is_over):
+                self._tell("watching", f"{len(index.keys())} errands")
+                with self._working(queue, reconciler):
+                    pause = threading.Event()
+                    while not is_over():
+                        self._write_metrics(index, queue)
+                        pause.wait(TICK_SECONDS)
+        if lease.loss_reason:
+            self._tell("lost", f"the lease: {lease.loss_reason}. This engine stands by")
+
+    @contextmanager
+    def _watched(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Iterator[list[Informer]]:
+        informers = [
+            self._informer(subject, namespace, index, queue)
+            for subject in SUBJECTS
+            for namespace in self._options.namespaces or ("",)
+        ]
+        for one in informers:
+            one.start()
+        try:
+            yield informers
+        finally:
+            # Side by side, as each may wait for a server that is away.
+            map_in_threads(Informer.stop, informers)
+
+    def _informer(
+        self, subject: IndexSubject, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]
+    ) -> Informer:
+        def on_change(old: Object | None, new: Object | None) -> None:
+            gone = index.discard(subject.kind, old) if old is not None and new is None else set()
+            for key in gone | (index.put(subject.kind, new) if new is not None else set()):
+                queue.add(key)
+
+        watched = Subject(*subject.kind, namespace, subject.label_selector, subject.metadata_only)
+        return Informer(
+            self._cluster,
+            watched,
+            on_change,
+            lambda obj: reduced_object(subject.kind, obj),
+            on_error=lambda error: self._troubles.add("retrying", f"watch {watched}: {error}"),
+        )
+
+    def _is_synced(self, informers: Sequence[Informer], is_over: Callable[[], bool]) -> bool:
+        """Wait for the first lists, as decisions from half of what there is would be wrong."""
+        patience = time.monotonic() + SYNC_SECONDS
+        for one in informers:
+            while not one.wait_until_synced(TICK_SECONDS):
+                if is_over():
+                    return False
+                if time.monotonic() > patience:
+                    self._troubles.add(
+                        "waiting",
+                        f"the cluster has not answered the list of {one.subject}. The engine goes on trying,"
+                        " and reconciles nothing until then",
+                    )
+        return not is_over()
+
+    @contextmanager
+    def _working(self, queue: WorkQueue[ErrandKey], reconciler: Reconciler) -> Iterator[None]:
+        threads = [
+            threading.Thread(
+                target=self._reconcile_from, args=(queue, reconciler), name=f"errands {number}", daemon=True
+            )
+            for number in range(self._options.workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            queue.close()
+            end = time.monotonic() + END_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, end - time.monotonic()))
+
+    def _reconcile_from(self, queue: WorkQueue[ErrandKey], reconciler: Reconciler) -> None:
+        while (key := queue.take()) is not None:
+            try:
+                # When many are due, all of them get their Jobs before any gets what follows.
+                reconciled = reconciler.reconcile(key, queue.has_ready)
+            except LeaseLost:
+                # That is told once, for all errands; whoever has the lease then gets this one on.
+                queue.retry(key)
+            except LifecycleError as error:
+                self._note_failure(queue.retry(key), key, str(error))
+            except Exception:
+                # One errand must not keep the others from being got on.
+                text = f"this is a defect, please report it: {traceback.format_exc()}"
+                self._note_failure(queue.retry(key), key, text)
+            else:
+                self._metrics.count_reconciliation(has_failed=False)
+                queue.done(key)
+                if reconciled.recheck_seconds is not None:
+                    queue.add_after(key, reconciled.recheck_seconds)
+
+    def _note_failure(self, failures: int, key: ErrandKey, text: str) -> None:
+        self._metrics.count_reconciliation(has_failed=True)
+        # The first time, and then at doubling numbers.
+        if failures & (failures - 1) == 0:
+            cause = text.removeprefix(f"{key}: ")
+            self._tell("failed", f"{key}: {cause}; it is tried again ({failures} failures in a row)")
+
+    def _count_and_hand_on(self, outcome: Outcome) -> None:
+        self._metrics.count_outcome(outcome)
+        self._on_outcome(outcome)
+
+    def _write_metrics(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> None:
+        self._write(lambda: self._metrics.text(index.phases(), is_leader=True, waiting=len(queue)))
+
+    def _write_idle_metrics(self) -> None:
+        """Say at once that it does not have the lease: another engine may have it in the next moment."""
+        self._write(lambda: self._metrics.text({}, is_leader=False, waiting=0), now=True)
+
+    def _write(self, text: Callable[[], str], *, now: bool = False) -> None:
+        try:
+            self._textfile.write(text, now=now)
+        except OSError as error:
+            what = f"{self._options.metrics_file} can't be written: {error.strerror}"
+            self._troubles.add(
+                "metrics", f"{what}. Name a file in a folder that exists, and that we may write"
+            )
+
+
+class _TroubleLog:
+    """Tells what goes wrong, the same only once in a while. Usable from several threads."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._told: dict[str, float] = {}
+
+    def add(self, state: str, text: str) -> None:
+        """Tell it, unless it was told lately."""
+        now = time.monotonic()
+        with self._lock:
+            self._told = {one: when for one, when in self._told.items() if now - when < REPEAT_SECONDS}
+            if text in self._told:
+                return
+            self._told[text] = now
+        self._tell(state, text)

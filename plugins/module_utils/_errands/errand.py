@@ -1,0 +1,508 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The model of an errand: what its author wants of it, and what its status tells of its runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeVar
+
+from .._cluster.cluster import GROUP, Object
+from .._jobs.configuration import ConfigurationEntry
+from .._jobs.job_outcome import JobOutcome
+from .._jobs.loose_json import mapping_of
+
+API_VERSION = f"{GROUP}/v1alpha1"
+KIND = "Errand"
+
+FIELD_MANAGER = "kyma-lifecycle/errands"
+"""The field manager of what is written while errands are got on."""
+RUN_REQUEST = f"{GROUP}/run-requested"
+"""An annotation: each new value runs the errand once."""
+ERRAND_LABEL = f"{GROUP}/errand"
+"""On Jobs and pods: the errand that they belong to, see :func:`label_value`."""
+RUN_LABEL = f"{GROUP}/run"
+"""On Jobs and pods: the number of the run."""
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation of appliers that keep on the client what they have applied."""
+
+HOLD_SECONDS = 3600
+"""How long a holding container keeps an output that nobody has read, unless the errand says otherwise."""
+
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class Strategy(StrEnum):
+    """When an errand runs."""
+
+    MANUAL = "manual"
+    NOW = "now"
+    ONCE = "once"
+    DONE = "done"
+
+
+AUTOMATIC = frozenset({Strategy.ONCE, Strategy.DONE})
+"""The strategies of an auto-errand, which may run again where its configuration changes."""
+
+
+class OutputSource(StrEnum):
+    """Where the output of a container is read."""
+
+    EXEC = "exec"
+    TERMINATION_MESSAGE = "terminationMessage"
+
+
+class Phase(StrEnum):
+    """What an errand is at. The last two are how its last run ended."""
+
+    IDLE = "Idle"
+    REFUSED = "Refused"
+    WAITING = "Waiting"
+    QUEUED = "Queued"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+
+
+class RunReason(StrEnum):
+    """Why a run was started."""
+
+    REQUESTED = "Requested"
+    NOW = "Now"
+    ONCE = "Once"
+    CONFIGURATION_CHANGED = "ConfigurationChanged"
+
+
+class ErrandKey(NamedTuple):
+    """What names an errand in a cluster."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"Errand {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file of a container that becomes a Secret.
+
+    Attributes:
+        container: its name.
+        file: the name of the file in the output folder.
+        secret: the name of the Secret, or of what its versions or its parts are called after.
+        is_versioned: whether each new content becomes a new Secret.
+        is_fan_out: whether each value of the file is the JSON of a Secret.
+        labels, annotations: that the Secret gets.
+        keep: how many versions stay; 0 for all.
+    """
+
+    container: str
+    file: str
+    secret: str
+    is_versioned: bool = False
+    is_fan_out: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    keep: int = 0
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """What becomes of the output.
+
+    Attributes:
+        files: that become Secrets; none where there is no output.
+        labels: that each of the Secrets gets.
+        writes_on_failure: whether the output of a failed run is kept, too.
+        hold_seconds: how long the output is kept readable.
+        source: where it is read.
+        overwrites: whether Secrets are overwritten that belong to others.
+    """
+
+    files: tuple[OutputFile, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    writes_on_failure: bool = False
+    hold_seconds: int = HOLD_SECONDS
+    source: OutputSource = OutputSource.EXEC
+    overwrites: bool = False
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """The containers with output, sorted."""
+        return tuple(sorted({one.container for one in self.files}))
+
+    @property
+    def is_held(self) -> bool:
+        """Whether holding containers keep the output readable."""
+        return bool(self.files) and self.source is OutputSource.EXEC
+
+
+def output_spec_from(fields: Mapping[str, Any] | None) -> OutputSpec:
+    """The output of an errand's ``spec.output``, which has passed the schema."""
+    given = fields or {}
+    return OutputSpec(
+        files=tuple(
+            _output_file(container, file, entry or {})
+            for container, files in sorted((given.get("outputMap") or {}).items())
+            for file, entry in sorted((files or {}).items())
+        ),
+        labels=dict(given.get("secretLabels") or {}),
+        writes_on_failure=bool(given.get("writeOnFailure")),
+        hold_seconds=int(given.get("holdSeconds") or HOLD_SECONDS),
+        source=_one_of(OutputSource, given.get("from"), OutputSource.EXEC),
+        overwrites=bool(given.get("overwrite")),
+    )
+
+
+def _one_of(words: type[Word], text: object, otherwise: Word) -> Word:
+    """A word of an enumeration. One that a newer version has written must not hinder all other errands."""
+    return next((word for word in words if word == text), otherwise)
+
+
+def _output_file(container: str, file: str, entry: Mapping[str, Any]) -> OutputFile:
+    method = entry.get("persistenceMethod") or entry.get("persistencemethod") or ""
+    return OutputFile(
+        container,
+        file,
+        secret=str(entry.get("name") or ""),
+        is_versioned=bool(entry.get("versioned")),
+        is_fan_out=method == "fan-out",
+        labels=dict(entry.get("secretLabels") or {}),
+        annotations=dict(entry.get("secretAnnotations") or {}),
+        keep=int(entry.get("keep") or 0),
+    )
+
+
+@dataclass(frozen=True)
+class ErrandSpec:
+    """What the author of an errand wants.
+
+    Attributes:
+        strategy: when it runs.
+        template: of its Jobs, as ``{metadata, spec}``.
+        output: what becomes of its output.
+        output_fields: the same as it is written.
+        reruns_on_change: whether a finished auto-errand runs again where its configuration has changed.
+    """
+
+    strategy: Strategy
+    template: Mapping[str, Any]
+    output: OutputSpec = OutputSpec()
+    output_fields: Mapping[str, Any] = field(default_factory=dict)
+    reruns_on_change: bool = False
+
+    @property
+    def pod_template(self) -> Mapping[str, Any]:
+        """The template of its pods."""
+        # The definition leaves the shape of templates open.
+        return mapping_of(mapping_of(self.template.get("spec")).get("template"))
+
+    @property
+    def template_digest(self) -> str:
+        """A digest of the template, by which a run is known to be of this one."""
+        text = json.dumps(self.template, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class OutputNote:
+    """What came of the output of a run.
+
+    Attributes:
+        secrets: the Secrets that hold it, by name.
+        reason, message: why there are none; empty where all is well.
+    """
+
+    secrets: tuple[str, ...] = ()
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, as the status tells of it. It is noted before its Job is made.
+
+    Attributes:
+        number: counts the runs of the errand.
+        reason: why it was started.
+        generation: of the errand's ``metadata``, as it was then.
+        template_digest: see :attr:`ErrandSpec.template_digest`.
+        request: the value of the annotation that asked for a run, if any did.
+        configuration: what it was made with.
+        job, job_uid: its Job; the uid is empty until the Job is known to be there.
+        noted: when it was noted, RFC 3339.
+        output: what came of its output; None before that is known.
+        disruption: what disrupted its pod; seen while the pod was there, which goes before its Job fails.
+        outcome: how it ended; None before.
+        ended_generation: of the errand's ``metadata`` when it ended.
+    """
+
+    number: int
+    reason: RunReason
+    generation: int
+    template_digest: str
+    job: str
+    noted: str
+    request: str = ""
+    configuration: tuple[ConfigurationEntry, ...] = ()
+    job_uid: str = ""
+    output: OutputNote | None = None
+    disruption: str = ""
+    outcome: JobOutcome | None = None
+    ended_generation: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.outcome is None
+
+
+@dataclass(frozen=True)
+class ErrandStatus:
+    """What the status of an errand tells.
+
+    Attributes:
+        phase: what it is at.
+        message: why, in a sentence; empty where nothing needs to be said.
+        run: the last run, or the one that goes on.
+        once_digest: the template with which it last ran by itself; empty where it never has.
+        request: the last value of the annotation that was answered with a run.
+        history: the runs that have ended, the newest first.
+        conditions: as they stand in the status.
+        observed_generation: of the errand's ``metadata`` when the status was written.
+    """
+
+    phase: Phase = Phase.IDLE
+    message: str = ""
+    run: Run | None = None
+    once_digest: str = ""
+    request: str = ""
+    history: tuple[Mapping[str, Any], ...] = ()
+    conditions: tuple[Mapping[str, Any], ...] = ()
+    observed_generation: int = 0
+
+    @property
+    def open_run(self) -> Run | None:
+        """The run that goes on."""
+        return self.run if self.run and self.run.is_open else None
+
+
+@dataclass(frozen=True)
+class StrategyOwner:
+    """Who has set the strategy of an errand.
+
+    Attributes:
+        is_declared: whether it was declared by an applier, which sets it again whenever it applies.
+        blocks_applier: whether it is ours, so that an applier of the errand would have a conflict with us
+            where it declares another one.
+    """
+
+    is_declared: bool = False
+    blocks_applier: bool = False
+
+
+@dataclass(frozen=True)
+class Errand:
+    """An errand as it stands in the cluster.
+
+    Attributes:
+        key: what names it.
+        uid, generation, resource_version: of its ``metadata``.
+        spec, status: what is wanted, and what is known of its runs.
+        request: the value of the annotation that asks for a run.
+        strategy_owner: who has set its strategy.
+        is_deleting: whether it is being deleted.
+    """
+
+    key: ErrandKey
+    uid: str
+    generation: int
+    resource_version: str
+    spec: ErrandSpec
+    status: ErrandStatus
+    request: str = ""
+    strategy_owner: StrategyOwner = StrategyOwner()
+    is_deleting: bool = False
+
+    @property
+    def owner(self) -> Object:
+        """What names it as the owner of other objects."""
+        meta = {"name": self.key.name, "namespace": self.key.namespace, "uid": self.uid}
+        return {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta}
+
+
+def owner_reference(errand: Errand) -> Object:
+    """The entry of ``ownerReferences`` by which what an errand leaves behind is deleted with it."""
+    return {"apiVersion": API_VERSION, "kind": KIND, "name": errand.key.name, "uid": errand.uid}
+
+
+def key_of(obj: Mapping[str, Any]) -> ErrandKey:
+    """What names the errand that an object holds."""
+    return ErrandKey(obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def label_value(name: str) -> str:
+    """The value of :data:`ERRAND_LABEL` for an errand: its name, or a digest where that is too long."""
+    return name if len(name) <= 63 else hashlib.sha256(name.encode()).hexdigest()[:32]
+
+
+def errand_from(obj: Mapping[str, Any]) -> Errand:
+    """The errand that an object holds."""
+    meta, spec = obj["metadata"], obj.get("spec") or {}
+    return Errand(
+        key=key_of(obj),
+        uid=str(meta.get("uid") or ""),
+        generation=int(meta.get("generation") or 0),
+        resource_version=str(meta.get("resourceVersion") or ""),
+        spec=ErrandSpec(
+            strategy=_one_of(Strategy, (spec.get("trigger") or {}).get("strategy"), Strategy.MANUAL),
+            template=spec.get("template") or {},
+            output=output_spec_from(spec.get("output")),
+            output_fields=spec.get("output") or {},
+            reruns_on_change=bool(spec.get("updateOnConfigChange")),
+        ),
+        status=_status_from(obj.get("status") or {}),
+        request=str((meta.get("annotations") or {}).get(RUN_REQUEST) or ""),
+        strategy_owner=strategy_owner(meta.get("managedFields") or ()),
+        is_deleting=bool(meta.get("deletionTimestamp")),
+    )
+
+
+def strategy_owner(managed_fields: Sequence[Mapping[str, Any]]) -> StrategyOwner:
+    """Who has set the strategy, by ``metadata.managedFields`` (KEP-555).
+
+    An applier owns it by an entry with the operation Apply, or by one that also owns the annotation in which
+    appliers like ``kubectl apply`` remember what they have applied.
+    """
+    owners = [entry for entry in managed_fields if owns_strategy(entry)]
+    is_declared = any(
+        is_applied(entry)
+        or _has_path(entry.get("fieldsV1"), "f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
+        for entry in owners
+    )
+    is_ours = any(is_own_strategy(entry) for entry in owners)
+    return StrategyOwner(is_declared, is_ours and any(map(is_applied, managed_fields)))
+
+
+def owns_strategy(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of ``metadata.managedFields`` owns the strategy."""
+    is_of_object = not entry.get("subresource")
+    return is_of_object and _has_path(entry.get("fieldsV1"), "f:spec", "f:trigger", "f:strategy")
+
+
+def is_own_strategy(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of ``metadata.managedFields`` is that by which we own the strategy."""
+    is_ours = (entry.get("manager"), entry.get("operation")) == (FIELD_MANAGER, "Update")
+    return is_ours and owns_strategy(entry)
+
+
+def is_applied(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of ``metadata.managedFields`` is that of a server-side applier of the errand."""
+    is_of_object = not entry.get("subresource")
+    return is_of_object and entry.get("operation") == "Apply" and _has_path(entry.get("fieldsV1"), "f:spec")
+
+
+def _has_path(fields: Any, *path: str) -> bool:
+    for step in path:
+        if not isinstance(fields, Mapping) or step not in fields:
+            return False
+        fields = fields[step]
+    return True
+
+
+def _status_from(fields: Mapping[str, Any]) -> ErrandStatus:
+    return ErrandStatus(
+        phase=_one_of(Phase, fields.get("phase"), Phase.IDLE),
+        message=str(fields.get("message") or ""),
+        run=_run_from(fields["run"]) if fields.get("run") else None,
+        once_digest=str(fields.get("onceDigest") or ""),
+        request=str(fields.get("request") or ""),
+        history=tuple(fields.get("history") or ()),
+        conditions=tuple(fields.get("conditions") or ()),
+        observed_generation=int(fields.get("observedGeneration") or 0),
+    )
+
+
+def _run_from(fields: Mapping[str, Any]) -> Run:
+    output = fields.get("output")
+    outcome = fields.get("outcome")
+    return Run(
+        number=int(fields.get("number") or 0),
+        reason=_one_of(RunReason, fields.get("reason"), RunReason.REQUESTED),
+        generation=int(fields.get("generation") or 0),
+        template_digest=str(fields.get("templateDigest") or ""),
+        job=str(fields.get("job") or ""),
+        noted=str(fields.get("noted") or ""),
+        request=str(fields.get("request") or ""),
+        configuration=tuple(
+            ConfigurationEntry.from_dict(entry) for entry in fields.get("configuration") or ()
+        ),
+        job_uid=str(fields.get("jobUid") or ""),
+        output=None
+        if output is None
+        else OutputNote(
+            tuple(output.get("secrets") or ()),
+            str(output.get("reason") or ""),
+            str(output.get("message") or ""),
+        ),
+        disruption=str(fields.get("disruption") or ""),
+        outcome=None if outcome is None else JobOutcome.from_dict(outcome),
+        ended_generation=int(fields.get("endedGeneration") or 0),
+    )
+
+
+def status_fields(status: ErrandStatus) -> Object:
+    """The ``status`` of an errand's object; what is empty is left out."""
+    run = status.run
+    return _without_empty(
+        {
+            "phase": str(status.phase),
+            "message": status.message,
+            "run": _run_fields(run) if run else None,
+            "onceDigest": status.once_digest,
+            "request": status.request,
+            "history": list(status.history),
+            "conditions": [dict(one) for one in status.conditions],
+            "observedGeneration": status.observed_generation,
+        }
+    )
+
+
+def _run_fields(run: Run) -> Object:
+    output = run.output
+    fields = _without_empty(
+        {
+            "number": run.number,
+            "reason": str(run.reason),
+            "generation": run.generation,
+            "templateDigest": run.template_digest,
+            "job": run.job,
+            "noted": run.noted,
+            "request": run.request,
+            "configuration": [entry.to_dict() for entry in run.configuration],
+            "jobUid": run.job_uid,
+            "disruption": run.disruption,
+            "outcome": _without_unknown(run.outcome.to_dict()) if run.outcome else None,
+            "endedGeneration": run.ended_generation,
+        }
+    )
+    if output is not None:
+        fields["output"] = _without_empty(
+            {"secrets": list(output.secrets), "reason": output.reason, "message": output.message}
+        )
+    return fields
+
+
+def _without_unknown(fields: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in fields.items() if value not in (None, "")}
+
+
+def _without_empty(fields: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in fields.items() if value not in (None, "", [], 0)}

@@ -1,0 +1,289 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The custom resource of errands: its definition, the roles for it, and installing them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import Any
+
+from .._cluster.cluster import GROUP, Cluster, Object
+from .._errors import LifecycleError
+from .._objects.health.wait import wait_until_established
+from .._runs.records.record_schema import BOOLEAN, INTEGER, OPEN, STRING, STRINGS, object_schema
+from .errand import API_VERSION, KIND, OutputSource, Strategy
+
+PLURAL = "errands"
+CRD_NAME = f"{PLURAL}.{GROUP}"
+CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+HASH_ANNOTATION = f"{GROUP}/definition-hash"
+SECONDS_TO_SERVE = 60.0
+
+_TEXTS: dict[str, Any] = {"type": "object", "additionalProperties": STRING}
+_TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
+
+
+def _described(schema: dict[str, Any], text: str, **more: Any) -> dict[str, Any]:
+    return {**schema, "description": text, **more}
+
+
+_METHODS = ["one-to-one", "fan-out"]
+_OUTPUT_FILE = _described(
+    object_schema(
+        name=_described(STRING, "Name of the Secret, or the prefix of the names of its versions or parts."),
+        versioned=_described(BOOLEAN, "Whether each new content becomes a new, immutable Secret NAME-vN."),
+        persistenceMethod=_described(
+            STRING,
+            "one-to-one: the file becomes one Secret. fan-out: each value becomes a Secret NAME-KEY.",
+            enum=_METHODS,
+        ),
+        persistencemethod=_described(STRING, "Another spelling of persistenceMethod.", enum=_METHODS),
+        secretLabels=_described(_TEXTS, "Labels of the Secret."),
+        secretAnnotations=_described(_TEXTS, "Annotations of the Secret."),
+        keep=_described(
+            INTEGER, "How many versions to retain. Versions in use are never deleted.", minimum=1
+        ),
+    ),
+    "What becomes of the file.",
+    required=["name"],
+)
+_OUTPUT = object_schema(
+    **{
+        "outputMap": {
+            "type": "object",
+            "description": "Files in /mnt/quarks that become Secrets, by container and file name.",
+            "additionalProperties": {"type": "object", "additionalProperties": _OUTPUT_FILE},
+        },
+        "secretLabels": _described(_TEXTS, "Labels of all Secrets."),
+        "writeOnFailure": _described(BOOLEAN, "Whether the output of a failed run is written, too."),
+        "holdSeconds": _described(
+            INTEGER,
+            "Seconds for which the output stays readable after a container has written it.",
+            minimum=1,
+        ),
+        "from": _described(
+            STRING,
+            "exec: read the files in the pod. terminationMessage: read the termination messages of the"
+            " containers, up to 4095 bytes each. All who may read pods can read those.",
+            enum=[str(one) for one in OutputSource],
+        ),
+        "overwrite": _described(BOOLEAN, "Whether to overwrite Secrets that belong to others."),
+    }
+)
+_SPEC = _described(
+    object_schema(
+        trigger=_described(
+            object_schema(
+                strategy=_described(
+                    STRING,
+                    "manual: does not run. now: runs, and becomes manual afterwards. once: runs one time, and"
+                    " becomes done afterwards.",
+                    enum=[str(one) for one in Strategy],
+                )
+            ),
+            "When the errand runs.",
+            required=["strategy"],
+        ),
+        template=_described(OPEN, "Template of the Job, {metadata, spec}, like jobTemplate of a CronJob."),
+        output=_described(_OUTPUT, "What becomes of the output."),
+        updateOnConfigChange=_described(
+            BOOLEAN,
+            "Whether a finished auto-errand runs again when the data of a ConfigMap or Secret changes that"
+            " its template refers to.",
+        ),
+    ),
+    "What the author wants.",
+    required=["trigger", "template"],
+)
+_OUTCOME = object_schema(
+    succeeded=BOOLEAN, reason=STRING, message=STRING, exitCode=INTEGER, started=_TIME, finished=_TIME
+)
+_STATUS = _described(
+    object_schema(
+        phase=STRING,
+        message=STRING,
+        observedGeneration=INTEGER,
+        request=_described(STRING, "Last value of the annotation run-requested that was answered."),
+        onceDigest=_described(STRING, "Digest of the template that last ran by itself."),
+        run=_described(
+            object_schema(
+                number=INTEGER,
+                reason=STRING,
+                generation=INTEGER,
+                templateDigest=STRING,
+                request=STRING,
+                job=STRING,
+                jobUid=STRING,
+                noted=_TIME,
+                configuration=_described(
+                    {"type": "array", "items": OPEN}, "ConfigMaps and Secrets that the run was made with."
+                ),
+                output=object_schema(secrets=STRINGS, reason=STRING, message=STRING),
+                disruption=_described(STRING, "What disrupted its pod, as seen while the pod was there."),
+                outcome=_OUTCOME,
+                endedGeneration=INTEGER,
+            ),
+            "The run that goes on, or the last one.",
+        ),
+        history={"type": "array", "items": OPEN, "description": "Runs that have ended, the newest first."},
+        conditions={
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["type"],
+            "items": object_schema(
+                type=STRING,
+                status=STRING,
+                reason=STRING,
+                message=STRING,
+                lastTransitionTime=_TIME,
+                observedGeneration=INTEGER,
+            )
+            | {"required": ["type", "status"]},
+        },
+    ),
+    "What is known of the runs.",
+)
+
+DEFINITION: Object = {
+    "apiVersion": CRD_KIND[0],
+    "kind": CRD_KIND[1],
+    "metadata": {"name": CRD_NAME},
+    "spec": {
+        "group": GROUP,
+        "scope": "Namespaced",
+        "names": {
+            "kind": KIND,
+            "listKind": f"{KIND}List",
+            "plural": PLURAL,
+            "singular": KIND.lower(),
+            "shortNames": ["kyerr"],
+            "categories": ["kyma-lifecycle"],
+        },
+        "versions": [
+            {
+                "name": API_VERSION.rpartition("/")[2],
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "description": "A Job that runs when something happens; its output can be stored.",
+                        "required": ["spec"],
+                        "properties": {"spec": _SPEC, "status": _STATUS},
+                    }
+                },
+                "additionalPrinterColumns": [
+                    {"name": name, "type": type_, "jsonPath": path}
+                    for name, type_, path in (
+                        ("Trigger", "string", ".spec.trigger.strategy"),
+                        ("Phase", "string", ".status.phase"),
+                        ("Run", "integer", ".status.run.number"),
+                        ("Reason", "string", ".status.run.outcome.reason"),
+                        ("Finished", "date", ".status.run.outcome.finished"),
+                        ("Message", "string", ".status.message"),
+                        ("Age", "date", ".metadata.creationTimestamp"),
+                    )
+                ],
+            }
+        ],
+    },
+}
+"""The CustomResourceDefinition."""
+
+
+def _role(name: str, aggregated: tuple[str, ...], rules: list[Object]) -> Object:
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name, **({"labels": labels} if labels else {})},
+        "rules": rules,
+    }
+
+
+VIEWER_ROLE = _role(
+    "kyma-lifecycle-errands-view",
+    ("view", "edit", "admin"),
+    [{"apiGroups": [GROUP], "resources": [PLURAL], "verbs": ["get", "list", "watch"]}],
+)
+"""What all who may view a namespace get."""
+AUTHOR_ROLE = _role(
+    "kyma-lifecycle-errands-author",
+    (),
+    [
+        {
+            "apiGroups": [GROUP],
+            "resources": [PLURAL],
+            "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"],
+        }
+    ],
+)
+"""For authors. Who has it creates pods in the namespace, with any ServiceAccount of it: so nobody gets it
+without a binding."""
+
+
+def _rule(group: str, resources: list[str], verbs: list[str]) -> Object:
+    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
+
+
+ENGINE_ROLE = _role(
+    "kyma-lifecycle-errands-engine",
+    (),
+    [
+        _rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
+        _rule(GROUP, [f"{PLURAL}/status"], ["patch"]),
+        # Patch: one that runs beyond its deadline is stopped.
+        _rule("batch", ["jobs"], ["get", "list", "watch", "create", "patch", "delete"]),
+        # Patch: a pod that stays is given to the errand.
+        _rule("", ["pods"], ["get", "list", "watch", "patch", "delete"]),
+        # Get: a WebSocket begins as a GET. It reads the output.
+        _rule("", ["pods/exec"], ["create", "get"]),
+        _rule("", ["configmaps"], ["get", "list", "watch"]),
+        # Delete: versions beyond those to retain.
+        _rule("", ["secrets"], ["get", "list", "watch", "create", "patch", "delete"]),
+        _rule("", ["events"], ["create", "list"]),
+        # Which versions of a Secret are in use.
+        _rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
+        _rule("batch", ["cronjobs"], ["list"]),
+    ],
+)
+"""For the engine and whoever reconciles errands."""
+
+ROLES = (VIEWER_ROLE, AUTHOR_ROLE, ENGINE_ROLE)
+
+
+def definition_hash() -> str:
+    """A hash of all that :func:`install_definition` installs."""
+    text = json.dumps([DEFINITION, *ROLES], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def is_current(cluster: Cluster) -> bool:
+    """Whether a cluster has the custom resource as it is defined here; one request."""
+    crd = cluster.get(*CRD_KIND, CRD_NAME)
+    annotations = (crd["metadata"].get("annotations") or {}) if crd else {}
+    return annotations.get(HASH_ANNOTATION) == definition_hash()
+
+
+def install_definition(cluster: Cluster) -> None:
+    """Install the custom resource and its roles, and wait until the API server serves it.
+
+    Raises:
+        LifecycleError: the server does not serve it in time, or refuses it.
+    """
+    annotated = {"name": CRD_NAME, "annotations": {HASH_ANNOTATION: definition_hash()}}
+    for role in ROLES:
+        cluster.apply(role, force=True)
+    # Last, as its hash says that all is there.
+    crd = cluster.apply({**DEFINITION, "metadata": annotated}, force=True)
+    deadline = time.monotonic() + SECONDS_TO_SERVE
+    result = wait_until_established(cluster, [crd], deadline=deadline, cancelled=lambda: False)
+    if not result.is_healthy:
+        raise LifecycleError(
+            f"the API server does not serve Errand after {SECONDS_TO_SERVE:.0f} s. Read its conditions:"
+            f" kubectl describe crd {CRD_NAME}"
+        )

@@ -1,0 +1,265 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster has of errands and of what they depend on, found by errand.
+
+It is filled by lists (once) or by watches (all the time). ConfigMaps and Secrets are known by their metadata.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .._cluster.cluster import Object
+from .._jobs.pod_references import pod_references
+from .._jobs.versioned_secrets import SecretVersion, secret_version, split_versioned_name
+from .errand import API_VERSION, ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
+from .output_cycles import cycle_through, is_written_by
+
+ERRAND, JOB, POD, CONFIG_MAP, SECRET = (
+    (API_VERSION, KIND),
+    ("batch/v1", "Job"),
+    ("v1", "Pod"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+)
+"""The kinds (apiVersion, kind) that errands depend on."""
+
+
+class Subject(NamedTuple):
+    """What is listed or watched.
+
+    Attributes:
+        kind: apiVersion and kind.
+        label_selector: of those that count.
+        metadata_only: whether their metadata suffice.
+    """
+
+    kind: tuple[str, str]
+    label_selector: str = ""
+    metadata_only: bool = False
+
+
+SUBJECTS = (
+    Subject(ERRAND),
+    Subject(JOB, ERRAND_LABEL),
+    Subject(POD, ERRAND_LABEL),
+    Subject(CONFIG_MAP, metadata_only=True),
+    Subject(SECRET, metadata_only=True),
+)
+
+
+class Mark(NamedTuple):
+    """By what a ConfigMap or Secret is known to be the same as before.
+
+    Attributes:
+        uid, resource_version: of its metadata.
+        version: which version it is, if it is a versioned Secret.
+    """
+
+    uid: str
+    resource_version: str
+    version: SecretVersion | None = None
+
+
+_Place = tuple[str, str, str]
+"""kind, namespace, name; of a versioned Secret also the base of its name, with a slash at its end."""
+
+
+class ErrandIndex:
+    """The objects of a cluster, by errand. Usable from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._errands: dict[ErrandKey, Errand] = {}
+        self._objects: dict[tuple[str, str], dict[tuple[str, str], Object]] = {JOB: {}, POD: {}}
+        self._owned: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self._marks: dict[_Place, Mark] = {}
+        self._versions: dict[tuple[str, str], dict[str, SecretVersion]] = defaultdict(dict)
+        self._references: dict[ErrandKey, frozenset[_Place]] = {}
+        self._dependents: dict[_Place, set[ErrandKey]] = defaultdict(set)
+        self._by_label: dict[tuple[str, str], ErrandKey] = {}
+
+    def put(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
+        """Take an object as it is now, unless a newer form of it is known; the errands that it concerns."""
+        with self._lock:
+            if kind == ERRAND:
+                return self._put_errand(obj)
+            if kind in (CONFIG_MAP, SECRET):
+                return self._put_mark(kind, obj)
+            return self._put_owned(kind, obj)
+
+    def update_errand(self, obj: Object) -> None:
+        """Take the answer to a write to an errand, unless its deletion was noted before the answer came."""
+        with self._lock:
+            known = self._errands.get(key_of(obj))
+            if known and known.uid == obj["metadata"]["uid"]:
+                self._put_errand(obj)
+
+    def discard(self, kind: tuple[str, str], obj: Mapping[str, Any]) -> set[ErrandKey]:
+        """Take note that an object is gone; the errands that it concerns."""
+        meta = obj["metadata"]
+        namespace, name = str(meta["namespace"]), str(meta["name"])
+        with self._lock:
+            if kind == ERRAND:
+                key = key_of(obj)
+                live = self._errands.get(key)
+                if live and meta.get("uid") not in (None, live.uid):
+                    # Of an earlier errand of this name.
+                    return set()
+                self._errands.pop(key, None)
+                self._by_label.pop((namespace, label_value(name)), None)
+                self._set_references(key, frozenset())
+                return {key}
+            if kind in (CONFIG_MAP, SECRET):
+                places = self._places(kind, namespace, name)
+                self._marks.pop(places[0], None)
+                split = split_versioned_name(name)
+                if kind == SECRET and split:
+                    self._versions[namespace, split[0]].pop(name, None)
+                return self._concerned(places)
+            found = self._objects[kind].get((namespace, name))
+            if found and meta.get("uid") not in (None, found["metadata"]["uid"]):
+                return set()
+            self._objects[kind].pop((namespace, name), None)
+            label = _errand_label(found or obj)
+            self._owned[kind[1], namespace, label].discard(name)
+            return self._keys_of_label(namespace, label)
+
+    def keys(self) -> list[ErrandKey]:
+        """All errands, sorted."""
+        with self._lock:
+            return sorted(self._errands)
+
+    def phases(self) -> Counter[str]:
+        """How many errands are in each phase."""
+        with self._lock:
+            return Counter(str(one.status.phase) for one in self._errands.values())
+
+    def errand(self, key: ErrandKey) -> Errand | None:
+        """An errand."""
+        with self._lock:
+            return self._errands.get(key)
+
+    def errands_in(self, namespace: str) -> list[Errand]:
+        """The errands of a namespace, sorted by name."""
+        with self._lock:
+            return [one for key, one in sorted(self._errands.items()) if key.namespace == namespace]
+
+    def owned(self, kind: tuple[str, str], errand: Errand) -> list[Object]:
+        """The Jobs or pods that have the label of an errand, sorted by name."""
+        place = (kind[1], errand.key.namespace, label_value(errand.key.name))
+        with self._lock:
+            return [self._objects[kind][errand.key.namespace, name] for name in sorted(self._owned[place])]
+
+    def mark(self, kind: str, namespace: str, name: str) -> Mark | None:
+        """By what a ConfigMap or Secret is known; None where there is none."""
+        with self._lock:
+            return self._marks.get((kind, namespace, name))
+
+    def versions(self, namespace: str, base: str) -> list[SecretVersion]:
+        """The versions of a versioned Secret."""
+        with self._lock:
+            return list(self._versions[namespace, base].values())
+
+    def cycle(self, errand: Errand) -> tuple[str, ...]:
+        """The circle of errands that would run one another for ever, from an errand on; mostly none."""
+        with self._lock:
+            return cycle_through(errand, self._readers_of)
+
+    def _readers_of(self, writer: Errand) -> list[Errand]:
+        namespace = writer.key.namespace
+        keys = {
+            key
+            for (kind, place, name), dependents in self._dependents.items()
+            if kind == SECRET[1]
+            and place == namespace
+            and any(is_written_by(name, file) for file in writer.spec.output.files)
+            for key in dependents
+        }
+        return [self._errands[key] for key in sorted(keys)]
+
+    def _put_errand(self, obj: Object) -> set[ErrandKey]:
+        errand = errand_from(obj)
+        known = self._errands.get(errand.key)
+        if known and known.uid == errand.uid and _is_older(errand.resource_version, known.resource_version):
+            return set()
+        self._errands[errand.key] = errand
+        self._by_label[errand.key.namespace, label_value(errand.key.name)] = errand.key
+        references = pod_references(errand.spec.pod_template)
+        places: set[_Place] = set()
+        for one in references:
+            places.add((one.kind, errand.key.namespace, one.name))
+            split = split_versioned_name(one.name) if one.kind == SECRET[1] else None
+            if split:
+                places.add((one.kind, errand.key.namespace, f"{split[0]}/"))
+        self._set_references(errand.key, frozenset(places))
+        return {errand.key}
+
+    def _set_references(self, key: ErrandKey, places: frozenset[_Place]) -> None:
+        before = self._references.pop(key, frozenset())
+        for place in before - places:
+            self._dependents[place].discard(key)
+            if not self._dependents[place]:
+                del self._dependents[place]
+        for place in places:
+            self._dependents[place].add(key)
+        if places:
+            self._references[key] = places
+
+    def _put_mark(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
+        meta = obj["metadata"]
+        namespace, name = str(meta["namespace"]), str(meta["name"])
+        version = secret_version(obj) if kind == SECRET else None
+        places = self._places(kind, namespace, name)
+        mark = Mark(str(meta.get("uid") or ""), str(meta.get("resourceVersion") or ""), version)
+        known = self._marks.get(places[0])
+        if known and known.uid == mark.uid and _is_older(mark.resource_version, known.resource_version):
+            return set()
+        self._marks[places[0]] = mark
+        split = split_versioned_name(name)
+        if version:
+            self._versions[namespace, version.base][name] = version
+        elif kind == SECRET and split:
+            self._versions[namespace, split[0]].pop(name, None)
+        return self._concerned(places)
+
+    def _put_owned(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
+        meta = obj["metadata"]
+        place = (str(meta["namespace"]), str(meta["name"]))
+        known = self._objects[kind].get(place)
+        if known and known["metadata"]["uid"] == meta["uid"]:
+            versions = (meta.get("resourceVersion"), known["metadata"].get("resourceVersion"))
+            if _is_older(str(versions[0]), str(versions[1])):
+                return set()
+        self._objects[kind][place] = obj
+        label, before = _errand_label(obj), _errand_label(known or obj)
+        self._owned[kind[1], place[0], before].discard(place[1])
+        self._owned[kind[1], place[0], label].add(place[1])
+        return self._keys_of_label(place[0], label) | self._keys_of_label(place[0], before)
+
+    def _keys_of_label(self, namespace: str, label: str) -> set[ErrandKey]:
+        key = self._by_label.get((namespace, label))
+        return {key} if key else set()
+
+    def _concerned(self, places: Iterable[_Place]) -> set[ErrandKey]:
+        return {key for place in places for key in self._dependents.get(place, ())}
+
+    def _places(self, kind: tuple[str, str], namespace: str, name: str) -> list[_Place]:
+        places = [(kind[1], namespace, name)]
+        split = split_versioned_name(name) if kind == SECRET else None
+        if split:
+            places.append((kind[1], namespace, f"{split[0]}/"))
+        return places
+
+
+def _errand_label(obj: Mapping[str, Any]) -> str:
+    return str((obj["metadata"].get("labels") or {}).get(ERRAND_LABEL) or "")
+
+
+def _is_older(version: str, known: str) -> bool:
+    """Whether a resourceVersion is older than another one (comparable since KEP-5504)."""
+    return version.isdecimal() and known.isdecimal() and int(version) < int(known)

@@ -1,0 +1,316 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what the decision on an errand takes: from the index, and from the cluster what that lacks."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from .._cluster.cluster import GROUP, Cluster, Object
+from .._cluster.errors import AlreadyExists, ClusterError
+from .._errors import LifecycleError
+from .._jobs.configuration import ConfigurationEntry, configuration_entry, missing_keys
+from .._jobs.job_outcome import pod_of
+from .._jobs.pod_references import PodReference, pod_references
+from .._jobs.versioned_secrets import newest_version, split_versioned_name
+from .._objects.access.review import missing_rights
+from .._objects.access.rights import Right
+from .._text import one_line
+from .due_run import needs_configuration, triggered_run
+from .errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value, owner_reference
+from .errand_index import JOB, POD, ErrandIndex
+from .errand_view import CurrentConfiguration, ErrandView
+from .holding_container import DEFAULT_IMAGE, noted_output
+
+EXEC_SECONDS = 60.0
+"""How long the answer holds whether exec is allowed."""
+REFUSAL_SECONDS = 10.0
+"""How old a Job has to be before its lack of a pod is looked into."""
+DIGEST_KEY = "key"
+DIGEST_KEY_TYPE = f"{GROUP}/digest-key"
+
+
+_Read = dict[tuple[str, str], "Object | None"]
+"""ConfigMaps and Secrets that were just read, by kind and name."""
+
+
+class ErrandReader:
+    """Reads what there is of errands.
+
+    Args:
+        cluster: the live one.
+        index: of its errands; what is read beside goes there.
+        holder_image: of holding containers.
+        now: gives the time; for tests.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        index: ErrandIndex,
+        *,
+        holder_image: str = DEFAULT_IMAGE,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._cluster = cluster
+        self._index = index
+        self._holder_image = holder_image
+        self._now = now
+        self._may_exec: dict[str, tuple[float, bool]] = {}
+        self._renewed: dict[tuple[ErrandKey, int], datetime] = {}
+
+    def note_renewal(self, errand: Errand) -> None:
+        """Remember that the holding containers of an errand's run were told to hold on."""
+        run = errand.status.open_run
+        if run:
+            self._renewed = {place: when for place, when in self._renewed.items() if place[0] != errand.key}
+            self._renewed[errand.key, run.number] = self._now()
+
+    def view(self, key: ErrandKey) -> ErrandView | None:
+        """What there is of an errand; None where it is gone.
+
+        Raises:
+            ClusterError: the server does not answer, or refuses a read.
+        """
+        errand = self._index.errand(key)
+        if errand is None:
+            return None
+        run = errand.status.run
+        job, pod, has_started = self._work_of(errand, run)
+        view = ErrandView(
+            errand,
+            self._now(),
+            job=job,
+            pod=pod,
+            earlier_jobs=tuple(self._earlier_jobs(errand, run)),
+            has_started=has_started,
+            holder_image=self._holder_image,
+            renewed=self._renewed.get((key, run.number)) if run else None,
+        )
+        if needs_configuration(errand):
+            view = replace(view, configuration=self._configuration(errand))
+        if errand.spec.reruns_on_change:
+            view = replace(view, cycle=self._index.cycle(errand))
+        if triggered_run(errand) or (view.configuration and view.configuration.changed):
+            view = replace(view, may_exec=self._allows_exec(errand))
+        if run and run.is_open and job and not pod:
+            view = replace(view, pod_refusal=self._refusal_of(job))
+        return view
+
+    def _work_of(self, errand: Errand, run: Run | None) -> tuple[Object | None, Object | None, bool]:
+        """The Job and the pod of the last run, and whether the run had a pod."""
+        if run is None:
+            return None, None, False
+        job = next((one for one in self._index.owned(JOB, errand) if _is_job_of(one, run)), None)
+        if job is None and run.is_open:
+            # It may lack our label, or an index may be behind.
+            job = self._cluster.get(*JOB, run.job, errand.key.namespace)
+            if job and _label(job, ERRAND_LABEL) == label_value(errand.key.name):
+                self._index.put(JOB, job)
+            if job and not _is_job_of(job, run):
+                job = None
+        uid = job["metadata"]["uid"] if job else run.job_uid
+        pods = self._index.owned(POD, errand)
+        pod = pod_of({"metadata": {"uid": uid}}, pods)
+        if pod is None and run.is_open and (run.job_uid or job is None):
+            pods = self._live_pods(errand, run)
+            pod = pod_of({"metadata": {"uid": uid}}, pods)
+        has_started = job is None and any(_is_of_run(one, errand, run) for one in pods)
+        return job, pod, has_started
+
+    def _live_pods(self, errand: Errand, run: Run) -> list[Object]:
+        selector = f"{ERRAND_LABEL}={label_value(errand.key.name)},{RUN_LABEL}={run.number}"
+        pods = self._cluster.list(*POD, errand.key.namespace, label_selector=selector).items
+        for pod in pods:
+            self._index.put(POD, pod)
+        return pods
+
+    def _earlier_jobs(self, errand: Errand, run: Run | None) -> list[Object]:
+        """Those of earlier runs, and those that were made for a run which had one, or had ended."""
+        # A Job of a later run shows that the errand in the index is behind.
+        return [
+            job
+            for job in self._index.owned(JOB, errand)
+            if run is not None
+            and _label(job, RUN_LABEL).isdecimal()
+            and int(_label(job, RUN_LABEL)) <= run.number
+            and not _is_job_of(job, run)
+            and not job["metadata"].get("deletionTimestamp")
+            and any(one.get("uid") == errand.uid for one in job["metadata"].get("ownerReferences") or ())
+        ]
+
+    def _allows_exec(self, errand: Errand) -> bool | None:
+        if not errand.spec.output.is_held:
+            return None
+        namespace = errand.key.namespace
+        since, allowed = self._may_exec.get(namespace, (0.0, False))
+        if not allowed or time.monotonic() - since > EXEC_SECONDS:
+            # A WebSocket begins as a GET. Servers from 1.35 on ask for the right to create, too (KEP-4006).
+            rights = {Right(verb, "", "pods/exec", namespace) for verb in ("create", "get")}
+            allowed = not missing_rights(self._cluster, rights)
+            self._may_exec[namespace] = (time.monotonic(), allowed)
+        return allowed
+
+    def _refusal_of(self, job: Mapping[str, Any]) -> str:
+        """Why a Job has no pod, by the last Event that says so."""
+        meta = job["metadata"]
+        created = datetime.fromisoformat(str(meta.get("creationTimestamp") or self._now().isoformat()))
+        if (self._now() - created).total_seconds() < REFUSAL_SECONDS:
+            return ""
+        try:
+            events = self._cluster.list(
+                "v1", "Event", meta["namespace"], field_selector=f"involvedObject.uid={meta['uid']}"
+            ).items
+        except ClusterError:
+            return ""
+        refusals = [one for one in events if one.get("reason") == "FailedCreate"]
+        last = max(refusals, key=lambda one: str(one.get("lastTimestamp") or ""), default=None)
+        return one_line(f"no pod can be created: {last.get('message')}") if last else ""
+
+    # What a run is made with.
+
+    def _configuration(self, errand: Errand) -> CurrentConfiguration:
+        references = pod_references(errand.spec.pod_template)
+        run = errand.status.run
+        noted = {(one.kind, one.name): one for one in run.configuration} if run else {}
+        is_due = errand.status.open_run is not None or triggered_run(errand) is not None
+        read: _Read = {}
+        if not is_due:
+            found = [self._entry(errand, one, noted.get((one.kind, one.name)), read) for one in references]
+            changed = _changes(noted, found)
+            if not changed:
+                return CurrentConfiguration(tuple(found))
+        return self._whole_configuration(errand, references, noted, read)
+
+    def _whole_configuration(
+        self,
+        errand: Errand,
+        references: Sequence[PodReference],
+        noted: Mapping[tuple[str, str], ConfigurationEntry],
+        read: _Read,
+    ) -> CurrentConfiguration:
+        entries, missing, names = [], [], {}
+        for one in references:
+            name = self._resolved_name(errand, one)
+            place = (one.kind, name)
+            obj = read[place] if place in read else self._cluster.get("v1", *place, errand.key.namespace)
+            if name != one.name:
+                names[one.name] = name
+            missing += _missing(one, name, obj, errand.key.namespace)
+            entries.append(configuration_entry(one, obj, self._digest_key(errand, one, obj)))
+        return CurrentConfiguration(tuple(entries), tuple(missing), names, tuple(_changes(noted, entries)))
+
+    def _entry(
+        self, errand: Errand, reference: PodReference, noted: ConfigurationEntry | None, read: _Read
+    ) -> ConfigurationEntry:
+        """The entry of a reference; read only where the object is not the one that was noted.
+
+        What is read goes into ``read``, too.
+        """
+        name = self._resolved_name(errand, reference)
+        mark = self._index.mark(reference.kind, errand.key.namespace, name)
+        if mark is None:
+            return ConfigurationEntry(reference.kind, reference.name, reference.name)
+        if noted and (noted.resolved_name, noted.uid, noted.resource_version) == (
+            name,
+            mark.uid,
+            mark.resource_version,
+        ):
+            return noted
+        obj = self._cluster.get("v1", reference.kind, name, errand.key.namespace)
+        read[reference.kind, name] = obj
+        return configuration_entry(reference, obj, self._digest_key(errand, reference, obj))
+
+    def _resolved_name(self, errand: Errand, reference: PodReference) -> str:
+        """The name of the object that a reference leads to: of a versioned Secret, of its newest version."""
+        namespace = errand.key.namespace
+        split = split_versioned_name(reference.name) if reference.kind == "Secret" else None
+        if split is None:
+            return reference.name
+        named = self._index.mark(reference.kind, namespace, reference.name)
+        if named and named.version is None:
+            return reference.name
+        newest = newest_version(split[0], self._index.versions(namespace, split[0]))
+        return newest.name if newest else reference.name
+
+    def _digest_key(self, errand: Errand, reference: PodReference, obj: Object | None) -> bytes:
+        """The key for digests of Secrets, so that who reads a status can't guess short values from them."""
+        if reference.kind != "Secret" or obj is None:
+            return b""
+        if not errand.spec.reruns_on_change:
+            return secrets.token_bytes(32)
+        name = f"{label_value(errand.key.name)}-digest-key"
+        found = self._cluster.get("v1", "Secret", name, errand.key.namespace)
+        if found is None:
+            found = self._new_digest_key(errand, name)
+        if found.get("type") != DIGEST_KEY_TYPE:
+            raise LifecycleError(
+                f"{errand.key}: Secret {name} exists, and is not the one by which it knows whether its"
+                " configuration has changed. Rename that Secret, or the errand"
+            )
+        return base64.b64decode((found.get("data") or {}).get(DIGEST_KEY) or "")
+
+    def _new_digest_key(self, errand: Errand, name: str) -> Object:
+        obj = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {
+                "name": name,
+                "namespace": errand.key.namespace,
+                "ownerReferences": [owner_reference(errand)],
+            },
+            "type": DIGEST_KEY_TYPE,
+            "immutable": True,
+            "data": {DIGEST_KEY: base64.b64encode(secrets.token_bytes(32)).decode()},
+        }
+        try:
+            return self._cluster.create(obj)
+        except AlreadyExists:
+            found = self._cluster.get("v1", "Secret", name, errand.key.namespace)
+            return found or obj
+
+
+def _changes(
+    noted: Mapping[tuple[str, str], ConfigurationEntry], entries: Sequence[ConfigurationEntry]
+) -> list[str]:
+    """What differs from what was noted, each in a clause."""
+    changes = []
+    for entry in entries:
+        before = noted.get((entry.kind, entry.name))
+        if before is None or (before.resolved_name, before.digest) != (entry.resolved_name, entry.digest):
+            changes.append(f"{entry.kind} {entry.resolved_name}")
+    return changes
+
+
+def _missing(reference: PodReference, name: str, obj: Object | None, namespace: str) -> list[str]:
+    """What a reference needs, and is not there."""
+    if obj is None:
+        return [] if reference.is_optional else [f"{reference.kind} {namespace}/{name}"]
+    return [f"key {key} of {reference.kind} {namespace}/{name}" for key in missing_keys(obj, reference)]
+
+
+def _is_job_of(job: Mapping[str, Any], run: Run) -> bool:
+    """Whether a Job is that of a run, or has its name while no Job is known to be."""
+    if _name(job) != run.job:
+        return False
+    return job["metadata"]["uid"] == run.job_uid if run.job_uid else run.is_open
+
+
+def _is_of_run(pod: Mapping[str, Any], errand: Errand, run: Run) -> bool:
+    """Whether a pod is of a run of an errand, and not of an earlier errand of the same name."""
+    return _label(pod, RUN_LABEL) == str(run.number) and noted_output(pod).errand_uid == errand.uid
+
+
+def _name(obj: Mapping[str, Any]) -> str:
+    return str(obj["metadata"]["name"])
+
+
+def _label(obj: Mapping[str, Any], label: str) -> str:
+    return str((obj["metadata"].get("labels") or {}).get(label) or "")

@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is left to do once a run has ended: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._jobs.job_outcome import DEADLINE_EXCEEDED
+from .errand import Run, Strategy
+from .errand_view import ErrandView
+from .holding_container import noted_output
+from .open_run import HOLDER_FAILED, has_ended
+from .steps import STOP_DEADLINE, AdoptPod, Decision, DeleteJob, DisownStrategy, SetStrategy, Step, StopJob
+
+DELETE_LABEL = ("delete", "pod")
+"""The label of a pod's template by which a succeeded run's pod is deleted with its Job."""
+STOPPED = frozenset({DEADLINE_EXCEEDED, HOLDER_FAILED})
+"""Reasons of failures with which containers may still run."""
+END_SECONDS = 2.0
+"""How often to look whether a pod has come to its end."""
+
+
+def finish_steps(view: ErrandView) -> Decision:
+    """What is left to do: the strategy goes back, a succeeded Job goes, and its pod where that is wanted.
+
+    Jobs of earlier runs go as well.
+    """
+    run = view.errand.status.run
+    if run is None or run.outcome is None:
+        return Decision()
+    cleaning = _cleaning(view, run)
+    # They go when the next run starts; here, if who started it did not get that far.
+    earlier = [DeleteJob(str(one["metadata"]["name"]), one["metadata"]["uid"]) for one in view.earlier_jobs]
+    return Decision((*_strategy(view, run), *cleaning.steps, *earlier), cleaning.recheck_seconds)
+
+
+def _strategy(view: ErrandView, run: Run) -> tuple[Step, ...]:
+    """``now`` becomes ``manual``, and ``once`` becomes ``done``, after the run and only once.
+
+    Who sets it again finds it as he has set it: a tool that declares it would set it back for ever.
+    """
+    errand = view.errand
+    if errand.strategy_owner.blocks_applier:
+        return (DisownStrategy(),)
+    if run.ended_generation != errand.generation:
+        return ()
+    strategy = errand.spec.strategy
+    if strategy is Strategy.ONCE and run.template_digest == errand.spec.template_digest:
+        return (SetStrategy(Strategy.DONE),)
+    if strategy is Strategy.NOW and run.generation == errand.generation:
+        return (SetStrategy(Strategy.MANUAL),)
+    return ()
+
+
+def _cleaning(view: ErrandView, run: Run) -> Decision:
+    job, pod = view.job, view.pod
+    if job is None or job["metadata"].get("deletionTimestamp") or run.outcome is None:
+        return Decision()
+    if not run.outcome.is_success:
+        is_stopped = has_ended(job) or job["spec"].get("activeDeadlineSeconds") == STOP_DEADLINE
+        stops = run.outcome.reason in STOPPED and not is_stopped
+        return Decision((StopJob(job["metadata"]["name"], run.job_uid),) if stops else ())
+    delete = DeleteJob(job["metadata"]["name"], run.job_uid)
+    if pod is None or _goes_with_job(pod) or _runs_only_injected(job, pod):
+        return Decision((delete,))
+    if (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed"}:
+        return Decision(recheck_seconds=END_SECONDS)
+    owners = pod["metadata"].get("ownerReferences") or ()
+    if any(one.get("uid") == view.errand.uid for one in owners):
+        return Decision((delete,))
+    return Decision((AdoptPod(pod), delete))
+
+
+def _goes_with_job(pod: Mapping[str, Any]) -> bool:
+    key, value = DELETE_LABEL
+    return (pod["metadata"].get("labels") or {}).get(key) == value
+
+
+def _runs_only_injected(job: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    """Whether all containers have ended but for those that were injected, which may never end."""
+    output = noted_output(job)
+    own = {*output.containers, *output.holders.values()}
+    running = {
+        str(one["name"])
+        for one in (pod.get("status") or {}).get("containerStatuses") or ()
+        if "running" in (one.get("state") or {})
+    }
+    return bool(running) and not running & own

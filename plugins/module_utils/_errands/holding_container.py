@@ -1,0 +1,262 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Holding containers, which keep the output of a Job's containers readable until it was read: pure.
+
+A holding container is an ordinary one. A native sidecar is ended with the main container, and the Job
+completes whatever its exit code. There is one for each container with output, as others may not read it.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.cluster import GROUP, Object
+from .._errors import LifecycleError
+from .._jobs.loose_json import mapping_of
+from .errand import Errand, OutputSource, OutputSpec, output_spec_from
+
+DEFAULT_IMAGE = "docker.io/library/busybox:1.37"
+"""Needs sh, head, sha256sum, sleep, test, touch and wc."""
+OUTPUT_FOLDER = "/mnt/quarks"
+"""Where a container writes its output."""
+VOLUME_PREFIX, HOLDER_PREFIX = "kyma-output-", "hold-"
+VOLUME_SIZE = "8Mi"
+GRACE_SECONDS = 30
+"""Seconds that a pod gets to end, so that its output can be read if it is deleted meanwhile."""
+NOBODY = 65534
+LONGEST_CONTAINER_NAME = 63
+_HASH_LENGTH = 8
+
+OUTPUT_ANNOTATION = f"{GROUP}/output"
+"""On Jobs and pods: the output as it was wanted when the Job was made, its containers and their deadline."""
+
+GIVEN_UP, RELEASED = 3, 0
+"""The exit codes of a holding container."""
+MISSING, IRREGULAR, TOO_LARGE, UNREADABLE = 10, 11, 12, 13
+"""The exit codes of reading, beside 0."""
+LARGEST_FILE = 1024 * 1024
+"""Bytes of an output file, as of a Secret."""
+
+_HELD, _HOLD = "/output", "/hold"
+_TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
+"""The API server mounts no token where something is mounted already."""
+
+HOLD_SCRIPT = f"""
+trap '' TERM
+seconds=$1
+shift
+left=
+while [ ! -e {_HOLD}/released ]; do
+  for file in {_HOLD}/renewed "$@"; do
+    if [ -e "$file" ] && {{ [ ! -e {_HOLD}/counted ] || [ "$file" -nt {_HOLD}/counted ]; }}; then
+      touch {_HOLD}/counted
+      left=$seconds
+    fi
+  done
+  if [ -n "$left" ]; then
+    [ "$left" -gt 0 ] || exit {GIVEN_UP}
+    left=$((left - 1))
+  fi
+  sleep 1
+done
+exit {RELEASED}
+"""
+"""Waits until it is released. Its time begins when the newest output was written, or when it was renewed."""
+
+READ_SCRIPT = f"""
+file="{_HELD}/$1"
+[ ! -h "$file" ] || exit {IRREGULAR}
+[ -e "$file" ] || exit {MISSING}
+[ -f "$file" ] || exit {IRREGULAR}
+(: < "$file") 2> /dev/null || exit {UNREADABLE}
+size=$(($(wc -c < "$file")))
+[ "$size" -le {LARGEST_FILE} ] || exit {TOO_LARGE}
+sum=$(sha256sum < "$file")
+echo "$size ${{sum%% *}}"
+head -c {LARGEST_FILE} "$file"
+"""
+"""Prints size and SHA-256 of a file on a line, and then the file.
+
+busybox says of each file that root can read it (``-r``), and root without capabilities can't: it is tried.
+"""
+
+
+def read_command(file: str) -> list[str]:
+    """The command that prints an output file, for a holding container."""
+    return ["sh", "-c", READ_SCRIPT, "read", file]
+
+
+RELEASE_COMMAND = ["touch", f"{_HOLD}/released"]
+"""Lets a holding container end."""
+RENEW_COMMAND = ["touch", f"{_HOLD}/renewed"]
+"""Lets the time of a holding container begin again."""
+
+
+@dataclass(frozen=True)
+class NotedOutput:
+    """What a Job or its pod tells of the output that was wanted when it was made.
+
+    Attributes:
+        spec: what becomes of the output.
+        containers: those of the errand's template. Others in a pod hold output, or were injected.
+        deadline: seconds that these may run; 0 for any time.
+        generation: of the errand's ``metadata`` when the Job was made.
+        template_digest: see :attr:`.errand.ErrandSpec.template_digest`.
+        errand_uid: of the errand's ``metadata``.
+    """
+
+    spec: OutputSpec
+    containers: tuple[str, ...] = ()
+    deadline: int = 0
+    generation: int = 0
+    template_digest: str = ""
+    errand_uid: str = ""
+
+    @property
+    def holders(self) -> dict[str, str]:
+        """The holding containers, by the container whose output they hold."""
+        return {name: holder_name(name) for name in self.spec.containers} if self.spec.is_held else {}
+
+
+def holder_name(container: str) -> str:
+    """The name of the container that holds the output of another one."""
+    name = f"{HOLDER_PREFIX}{container}"
+    if len(name) <= LONGEST_CONTAINER_NAME:
+        return name
+    # Two long names may differ at their ends alone.
+    digest = hashlib.sha256(container.encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{name[: LONGEST_CONTAINER_NAME - _HASH_LENGTH - 1].rstrip('-')}-{digest}"
+
+
+def job_with_output(job: Object, errand: Errand, image: str) -> Object:
+    """A Job whose output can be read.
+
+    Args:
+        job: as its template has it.
+        errand: whose it is.
+        image: of holding containers.
+    """
+    job, spec = copy.deepcopy(job), errand.spec.output
+    job_spec, pod = job["spec"], job["spec"]["template"]["spec"]
+    limited = [one for one in (job_spec, pod) if one.get("activeDeadlineSeconds")]
+    noted = json.dumps(
+        {
+            "output": errand.spec.output_fields,
+            "deadline": min((int(one["activeDeadlineSeconds"]) for one in limited), default=0),
+            "containers": [one["name"] for one in pod["containers"]],
+            "generation": errand.generation,
+            "templateDigest": errand.spec.template_digest,
+            "errandUid": errand.uid,
+        },
+        sort_keys=True,
+    )
+    for metadata in (job["metadata"], job_spec["template"].setdefault("metadata", {})):
+        metadata["annotations"] = {**mapping_of(metadata.get("annotations")), OUTPUT_ANNOTATION: noted}
+    if spec.source is OutputSource.TERMINATION_MESSAGE:
+        _send_as_termination_message(pod, spec)
+    if not spec.is_held:
+        return job
+    for one in limited:
+        one["activeDeadlineSeconds"] = int(one["activeDeadlineSeconds"]) + spec.hold_seconds
+    grace = pod.get("terminationGracePeriodSeconds")
+    if grace is not None:
+        pod["terminationGracePeriodSeconds"] = max(GRACE_SECONDS, int(grace))
+    holders = []
+    for index, name in enumerate(spec.containers):
+        container = next(one for one in pod["containers"] if one["name"] == name)
+        volume = f"{VOLUME_PREFIX}{index}"
+        medium = {"medium": "Memory", "sizeLimit": VOLUME_SIZE}
+        # What is written and left empty is null.
+        pod["volumes"] = [*(pod.get("volumes") or ()), {"name": volume, "emptyDir": medium}]
+        mount = {"name": volume, "mountPath": OUTPUT_FOLDER}
+        container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+        files = [one.file for one in spec.files if one.container == name]
+        hold = f"{VOLUME_PREFIX}hold-{index}"
+        pod["volumes"].append({"name": hold, "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}})
+        holders.append(_holder(container, pod, (volume, hold), files, spec.hold_seconds, image))
+    pod["containers"].extend(holders)
+    return job
+
+
+def _send_as_termination_message(pod: Object, spec: OutputSpec) -> None:
+    for container in pod["containers"]:
+        for one in spec.files:
+            if one.container == container["name"]:
+                container.setdefault("terminationMessagePath", f"{OUTPUT_FOLDER}/{one.file}")
+                # With FallbackToLogsOnError the end of the log would become the output.
+                container["terminationMessagePolicy"] = "File"
+
+
+def _holder(
+    container: Mapping[str, Any],
+    pod: Mapping[str, Any],
+    volumes: tuple[str, str],
+    files: Sequence[str],
+    seconds: int,
+    image: str,
+) -> Object:
+    volume, hold = volumes
+    return {
+        "name": holder_name(container["name"]),
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["sh", "-c", HOLD_SCRIPT, "hold", str(seconds), *(f"{_HELD}/{file}" for file in files)],
+        "volumeMounts": [
+            {"name": volume, "mountPath": _HELD, "readOnly": True},
+            {"name": hold, "mountPath": _HOLD},
+            {"name": hold, "mountPath": _TOKEN_FOLDER},
+        ],
+        "resources": {
+            "requests": {"cpu": "5m", "memory": "16Mi"},
+            "limits": {"cpu": "100m", "memory": "32Mi"},
+        },
+        "securityContext": _security_context(container, pod),
+    }
+
+
+def _security_context(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Object:
+    """That of a holding container: the user of the container, and no more than ``restricted`` allows."""
+    wanted = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
+    context: Object = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    context |= {key: wanted[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in wanted}
+    if wanted.get("runAsNonRoot") and "runAsUser" not in wanted:
+        context["runAsUser"] = NOBODY
+    return context
+
+
+def noted_output(obj: Mapping[str, Any]) -> NotedOutput:
+    """What a Job or a pod tells of its output.
+
+    Raises:
+        LifecycleError: somebody has changed it, so that nobody knows what its output was to be.
+    """
+    meta = obj["metadata"]
+    text = (meta.get("annotations") or {}).get(OUTPUT_ANNOTATION)
+    try:
+        noted = json.loads(text) if text else {}
+        return NotedOutput(
+            output_spec_from(noted.get("output")),
+            tuple(str(one) for one in noted.get("containers") or ()),
+            int(noted.get("deadline") or 0),
+            int(noted.get("generation") or 0),
+            str(noted.get("templateDigest") or ""),
+            str(noted.get("errandUid") or ""),
+        )
+    except (AttributeError, TypeError, ValueError):
+        kind = str(obj.get("kind") or "Pod")
+        name = f"{meta.get('namespace')}/{meta['name']}"
+        raise LifecycleError(
+            f"{kind} {name}: its annotation {OUTPUT_ANNOTATION} was changed, and can't be read. Delete the"
+            f" {kind}:\n  kubectl delete {kind.lower()} -n {meta.get('namespace')} {meta['name']}"
+        ) from None

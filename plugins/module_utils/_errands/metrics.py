@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an engine counts, as a textfile for Prometheus's node exporter or any scraper of files."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+PREFIX = "kyma_errands"
+
+
+class EngineMetrics:
+    """Counters of an engine. Usable from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started = 0
+        self._ended: Counter[tuple[str, str]] = Counter()
+        self._seconds = 0.0
+        self._reconciled = 0
+        self._failed = 0
+
+    def count_outcome(self, outcome: Mapping[str, Any]) -> None:
+        """Take note of a change of phase, see :data:`~.reconciler.Outcome`."""
+        with self._lock:
+            if outcome["state"] == "started":
+                self._started += 1
+            if outcome["state"] in ("succeeded", "failed"):
+                self._ended[outcome["state"], outcome["reason"]] += 1
+                self._seconds += outcome["seconds"] or 0.0
+
+    def count_reconciliation(self, *, has_failed: bool) -> None:
+        """An errand was reconciled."""
+        with self._lock:
+            self._reconciled += 1
+            self._failed += has_failed
+
+    def text(self, phases: Mapping[str, int], *, is_leader: bool, waiting: int) -> str:
+        """All metrics in Prometheus's text format.
+
+        Args:
+            phases: how many errands are in each phase.
+            is_leader: whether it holds the lease.
+            waiting: how many errands wait to be looked at.
+        """
+        with self._lock:
+            ended = dict(sorted(self._ended.items()))
+            numbers = (self._started, self._seconds, self._reconciled, self._failed)
+        started, seconds, reconciled, failed = numbers
+        families: list[tuple[str, str, str, list[tuple[str, float]]]] = [
+            ("leader", "gauge", "Whether this engine holds the lease.", [("", int(is_leader))]),
+            (
+                "errands",
+                "gauge",
+                "Errands by phase.",
+                [(f'{{phase="{_label(phase)}"}}', count) for phase, count in sorted(phases.items())],
+            ),
+            ("queue_length", "gauge", "Errands that wait to be looked at.", [("", waiting)]),
+            ("runs_started_total", "counter", "Runs that this engine has started.", [("", started)]),
+            (
+                "runs_ended_total",
+                "counter",
+                "Runs whose end this engine has noted, by outcome and reason.",
+                [
+                    (f'{{outcome="{outcome}",reason="{_label(reason)}"}}', count)
+                    for (outcome, reason), count in ended.items()
+                ],
+            ),
+            ("run_seconds_total", "counter", "Seconds that these runs took.", [("", seconds)]),
+            ("reconciliations_total", "counter", "How often errands were looked at.", [("", reconciled)]),
+            ("reconciliation_errors_total", "counter", "How often that failed.", [("", failed)]),
+        ]
+        return "".join(
+            f"# HELP {PREFIX}_{name} {help_}\n# TYPE {PREFIX}_{name} {type_}\n"
+            + "".join(f"{PREFIX}_{name}{labels} {_number(value)}\n" for labels, value in samples)
+            for name, type_, help_, samples in families
+        )
+
+
+def _number(value: float) -> str:
+    """A number with all its digits: a counter of some millions would otherwise stand still."""
+    return str(value) if isinstance(value, int) else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _label(value: str) -> str:
+    """The value of a label, as the format wants it."""
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def write_textfile(path: str, text: str) -> None:
+    """Replace a file as a whole, so that who reads it never finds half of it. It may be read by all.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    target = Path(path)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+class Textfile:
+    """A textfile that is written when something has changed, and not more often than it is worth.
+
+    What has not changed is written once in a while, too: the file's age shows whether an engine lives.
+
+    Args:
+        path: of it; where it is empty, nothing is ever written.
+        seconds: at least, between two texts.
+        longest: seconds after which the same text is written again.
+    """
+
+    def __init__(self, path: str, seconds: float = 5.0, longest: float = 60.0) -> None:
+        self._path = path
+        self._seconds = seconds
+        self._longest = longest
+        self._last = ""
+        self._tried = self._written = -math.inf
+
+    def write(self, text: Callable[[], str], *, now: bool = False) -> None:
+        """Write it if it is due, or now.
+
+        Args:
+            text: makes it; called only when it is due.
+            now: whether it is due in any case.
+
+        Raises:
+            OSError: it can't be written. It is tried again when it is due the next time.
+        """
+        moment = time.monotonic()
+        if not self._path or not (now or moment - self._tried >= self._seconds):
+            return
+        self._tried = moment
+        made = text()
+        if made != self._last or moment - self._written >= self._longest:
+            write_textfile(self._path, made)
+            self._last, self._written = made, moment

@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starting a run: pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .._cluster.cluster import Object
+from .._cluster.timestamp import timestamp
+from .._jobs.job_template import BuiltJob, build_job, job_name
+from .due_run import may_rerun_on_change, triggered_run
+from .errand import ERRAND_LABEL, RUN_LABEL, Phase, Run, RunReason, label_value
+from .errand_view import CurrentConfiguration, ErrandView
+from .holding_container import job_with_output
+from .status_change import write_status
+from .steps import CreateJob, DeleteJob, Step
+
+AUTOMATIC_REASONS = frozenset({RunReason.ONCE, RunReason.CONFIGURATION_CHANGED})
+
+
+def due_reason(view: ErrandView) -> RunReason | None:
+    """Why a run is due; None where none is."""
+    reason = triggered_run(view.errand)
+    if reason or view.cycle or not may_rerun_on_change(view.errand):
+        return reason
+    return RunReason.CONFIGURATION_CHANGED if _configuration(view).changed else None
+
+
+def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] = ()) -> tuple[Step, ...]:
+    """Note a run in the status, and make its Job: who is second loses the first, or finds the Job."""
+    errand = view.errand
+    run = _next_run(view, reason)
+    create = CreateJob(job_with_output(job_of_next_run(view).job, errand, view.holder_image))
+    if run is errand.status.run:
+        return (create,)
+    digest = run.template_digest if reason in AUTOMATIC_REASONS else errand.status.once_digest
+    noted = write_status(
+        view,
+        warnings=warnings,
+        phase=Phase.RUNNING,
+        message="",
+        run=run,
+        once_digest=digest,
+        request=errand.request or errand.status.request,
+    )
+    steps: list[Step] = [create] if noted is None else [noted, create]
+    steps += [DeleteJob(_name(one), one["metadata"]["uid"]) for one in view.earlier_jobs]
+    if view.job is not None and _name(view.job) != run.job:
+        steps.append(DeleteJob(_name(view.job), view.job["metadata"]["uid"]))
+    return tuple(steps)
+
+
+def job_of_next_run(view: ErrandView) -> BuiltJob:
+    """The Job of the run that is started next, or was noted and has none yet; without its output."""
+    errand = view.errand
+    number = _next_number(view)
+    return build_job(
+        errand.spec.template,
+        name=job_name(errand.key.name, number),
+        namespace=errand.key.namespace,
+        owner=errand.owner,
+        labels={ERRAND_LABEL: label_value(errand.key.name), RUN_LABEL: str(number)},
+        secret_names=_configuration(view).secret_names,
+    )
+
+
+def _next_run(view: ErrandView, reason: RunReason) -> Run:
+    errand = view.errand
+    number = _next_number(view)
+    run = Run(
+        number=number,
+        reason=reason,
+        generation=errand.generation,
+        template_digest=errand.spec.template_digest,
+        job=job_name(errand.key.name, number),
+        noted=timestamp(view.now),
+        request=errand.request,
+        configuration=_configuration(view).entries,
+    )
+    noted = errand.status.open_run
+    # Noted already, with the same: it is not noted again.
+    return noted if noted and replace(run, noted=noted.noted) == noted else run
+
+
+def _next_number(view: ErrandView) -> int:
+    last = view.errand.status.run
+    if last is None:
+        return 1
+    return last.number if last.is_open else last.number + 1
+
+
+def _configuration(view: ErrandView) -> CurrentConfiguration:
+    return view.configuration or CurrentConfiguration()
+
+
+def _name(obj: Object) -> str:
+    return str(obj["metadata"]["name"])

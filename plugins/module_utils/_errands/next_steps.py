@@ -1,0 +1,83 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one decision on an errand: from the whole state to the next steps, never from an event. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .errand import Errand, ErrandStatus, Phase, Run
+from .errand_view import ErrandView
+from .finished_run import finish_steps
+from .new_run import due_reason, job_of_next_run, start_steps
+from .open_run import open_run_decision
+from .status_change import write_status
+from .steps import Decision, Step
+from .validation import problems_of
+
+EXEC_REFUSED = (
+    "the output is read by exec, and pods/exec may not be created in this namespace. Grant that right, or set"
+    " output.from: terminationMessage"
+)
+
+
+def next_steps(view: ErrandView) -> Decision:
+    """What to do now about an errand; nothing where all is as it should be.
+
+    No step waits for a container. After the steps the errand is looked at again.
+    """
+    errand = view.errand
+    if errand.is_deleting:
+        return Decision()
+    if errand.status.open_run:
+        return open_run_decision(view)
+    finishing = finish_steps(view)
+    if finishing.steps:
+        return finishing
+    problems = problems_of(errand)
+    warnings = () if problems else job_of_next_run(view).warnings
+    reason = None if problems else due_reason(view)
+    if reason and view.may_exec is False:
+        problems = [EXEC_REFUSED]
+    missing = view.configuration.missing if view.configuration and reason else ()
+    if problems or missing or reason is None:
+        phase, message = _resting(errand, problems, missing)
+        noted = write_status(
+            view,
+            problems=problems,
+            warnings=warnings,
+            phase=phase,
+            message=message,
+            run=_with_seen_configuration(view),
+        )
+        return Decision(_some(noted), finishing.recheck_seconds)
+    return Decision(start_steps(view, reason, warnings))
+
+
+def _with_seen_configuration(view: ErrandView) -> Run | None:
+    """The last run, with the resourceVersions at which its configuration was last seen to be the same."""
+    run, seen = view.errand.status.run, view.configuration
+    if run is None or seen is None or seen.changed or seen.missing:
+        return run
+    return replace(run, configuration=seen.entries)
+
+
+def _some(step: Step | None) -> tuple[Step, ...]:
+    return () if step is None else (step,)
+
+
+def _resting(errand: Errand, problems: list[str], missing: tuple[str, ...]) -> tuple[Phase, str]:
+    """The phase of an errand of which no run goes on, and why."""
+    if problems:
+        return Phase.REFUSED, "; ".join(problems)
+    if missing:
+        return Phase.WAITING, "waiting for " + ", ".join(missing)
+    return _last(errand.status)
+
+
+def _last(status: ErrandStatus) -> tuple[Phase, str]:
+    outcome = status.run.outcome if status.run else None
+    if outcome is None:
+        return Phase.IDLE, ""
+    return (Phase.SUCCEEDED if outcome.is_success else Phase.FAILED), outcome.message

@@ -1,0 +1,357 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run that goes on: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from .._cluster.cluster import Object
+from .._jobs.job_outcome import (
+    DEADLINE_EXCEEDED,
+    DISRUPTED,
+    POD_LOST,
+    JobOutcome,
+    RunPhase,
+    disruption_of,
+    ended_containers,
+    job_outcome,
+    pod_outcome,
+)
+from .._jobs.run_history import history_entry, with_run
+from .._text import one_line
+from .errand import KIND, OutputNote, OutputSource, Phase, Run
+from .errand_view import ErrandView
+from .holding_container import NotedOutput, noted_output
+from .new_run import AUTOMATIC_REASONS, start_steps
+from .output import LOST
+from .status_change import write_status
+from .steps import CollectOutput, Decision, ReleaseHolders, RenewHold, Step
+from .validation import problems_of
+
+HOLDER_FAILED, NAME_TAKEN, REFUSED = "HolderFailed", "NameTaken", "Refused"
+NAME_SECONDS = 2.0
+"""How often to look whether the Job of an earlier errand of the same name has gone."""
+RELEASE_SECONDS = 2.0
+"""How often to release a holding container that still runs."""
+LONGEST_CAUSE = 600
+"""Characters of what the kubelet says."""
+START_SECONDS = 10.0
+"""After how long without a pod to look for the reason."""
+FATAL_WAITS = frozenset(
+    {
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RunContainerError",
+    }
+)
+"""Why a container waits that will not start by itself."""
+HINDRANCES = FATAL_WAITS | {"ErrImagePull"}
+"""Why a container waits, for people. The kubelet says in turns that a pull failed, and that it is put off."""
+
+
+def open_run_decision(view: ErrandView) -> Decision:
+    """What to do about a run that goes on."""
+    errand, job = view.errand, view.job
+    run = errand.status.open_run
+    if run is None:
+        return Decision()
+    if job is None and not run.job_uid and not view.has_started:
+        return _start_again(view, run)
+    if job is not None and not _is_own(view, job):
+        return _with_name_taken(view, run, job)
+    if job is not None and not run.job_uid:
+        return _with_job(view, run, job)
+    return _OpenRun(view, run, errand.status.once_digest).decision()
+
+
+def _with_job(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
+    """The run has its Job from here on, and is of the template that this was made from."""
+    made = noted_output(job)
+    run = replace(
+        run,
+        job_uid=job["metadata"]["uid"],
+        generation=made.generation or run.generation,
+        template_digest=made.template_digest or run.template_digest,
+    )
+    once_digest = view.errand.status.once_digest
+    if run.reason in AUTOMATIC_REASONS:
+        once_digest = run.template_digest
+    return _OpenRun(view, run, once_digest).decision()
+
+
+def _start_again(view: ErrandView, run: Run) -> Decision:
+    """The Job of a run that was noted, and has never been made."""
+    if problems := problems_of(view.errand):
+        return Decision(end_steps(view, run, JobOutcome(False, REFUSED, "; ".join(problems))))
+    if view.configuration and view.configuration.missing:
+        message = "waiting for " + ", ".join(view.configuration.missing)
+        noted = write_status(view, phase=Phase.WAITING, message=message)
+        return Decision(() if noted is None else (noted,))
+    return Decision(start_steps(view, run.reason))
+
+
+def _is_own(view: ErrandView, job: Mapping[str, Any]) -> bool:
+    return any(one.get("uid") == view.errand.uid for one in job["metadata"].get("ownerReferences") or ())
+
+
+def _with_name_taken(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
+    meta = job["metadata"]
+    owners = meta.get("ownerReferences") or ()
+    if meta.get("deletionTimestamp") or any(one.get("kind") == KIND for one in owners):
+        # Of an errand that had the same name, and is gone: the garbage collector deletes it.
+        return Decision(recheck_seconds=NAME_SECONDS)
+    message = f"Job {meta['name']} exists, and does not belong to this errand. Delete or rename it"
+    return Decision(end_steps(view, run, JobOutcome(False, NAME_TAKEN, message)))
+
+
+class _OpenRun:
+    """A run whose Job was made."""
+
+    def __init__(self, view: ErrandView, run: Run, once_digest: str) -> None:
+        self._view = view
+        self._run = run
+        self._once_digest = once_digest
+        self._pod: Object = view.pod or {}
+        source = view.job or view.pod
+        self._output = noted_output(source) if source else NotedOutput(view.errand.spec.output)
+        own = set(self._output.containers)
+        self._ignored = {name for name in _container_names(self._pod) if own and name not in own}
+        self._ended = ended_containers(self._pod, self._output.containers)
+        self._statuses = {
+            str(one["name"]): one for one in (self._pod.get("status") or {}).get("containerStatuses") or ()
+        }
+
+    def decision(self) -> Decision:
+        """What to do."""
+        return (
+            self._lost_holder() or self._collection() or self._release() or self._ending() or self._waiting()
+        )
+
+    @property
+    def _is_collectable(self) -> bool:
+        """Whether the output of all containers that have one is there, wanted, and not collected."""
+        spec = self._output.spec
+        return (
+            bool(spec.files)
+            and self._run.output is None
+            and set(spec.containers) <= self._ended.keys()
+            and (spec.writes_on_failure or not self._has_failed)
+        )
+
+    @property
+    def _has_failed(self) -> bool:
+        return any(end.exit_code for end in self._ended.values())
+
+    def _holder_states(self) -> dict[str, Mapping[str, Any]]:
+        return {
+            holder: (self._statuses.get(holder) or {}).get("state") or {}
+            for holder in self._output.holders.values()
+        }
+
+    def _running_holders(self) -> tuple[str, ...]:
+        return tuple(holder for holder, state in self._holder_states().items() if "running" in state)
+
+    def _lost_holder(self) -> Decision | None:
+        """A holding container that can't start, or has ended before its output was read."""
+        if self._run.output is not None:
+            return None
+        for holder, state in self._holder_states().items():
+            waiting = state.get("waiting") or {}
+            if waiting.get("reason") in FATAL_WAITS:
+                message = (
+                    f"container {holder}, which keeps the output readable, can't start: {waiting['reason']}:"
+                    f" {waiting.get('message') or 'no reason is given'}. Set kyma_errand_holder_image to an"
+                    " image that the cluster can pull"
+                )
+                return Decision(self._end(self._failure(HOLDER_FAILED, one_line(message))))
+            ended = state.get("terminated")
+            if ended and self._is_collectable:
+                message = (
+                    f"container {holder}, which keeps the output readable, ended with exit code"
+                    f" {ended.get('exitCode')} before the output was read"
+                )
+                outcome = self._pod_outcome()
+                lost = self._failure(LOST, message)
+                return Decision(self._end(lost if outcome is None or outcome.is_success else outcome))
+        return None
+
+    def _collection(self) -> Decision | None:
+        if not self._is_collectable or not self._pod:
+            return None
+        if self._output.spec.source is OutputSource.EXEC:
+            running = self._running_holders()
+            if len(running) < len(self._output.holders):
+                return None
+        return Decision((CollectOutput(self._pod, self._output),))
+
+    def _release(self) -> Decision | None:
+        """Let the holding containers end whose output is read, or is not wanted."""
+        running = self._running_holders()
+        decided = self._run.output is not None or (
+            set(self._output.spec.containers) <= self._ended.keys() and not self._is_collectable
+        )
+        if not running or not decided:
+            return None
+        release = ReleaseHolders(self._pod["metadata"]["name"], running)
+        ending = self._ending()
+        if ending:
+            return Decision((release, *ending.steps))
+        return Decision((release, *self._noted().steps), RELEASE_SECONDS)
+
+    def _ending(self) -> Decision | None:
+        """The end of the run, once its own containers have ended, or its Job has."""
+        view, run = self._view, self._run
+        outcome = self._pod_outcome()
+        if outcome is None:
+            pods = [self._pod] if self._pod else []
+            phase, outcome = job_outcome(view.job, pods, ignored_containers=self._ignored)
+            if phase is not RunPhase.ENDED or outcome is None:
+                return self._overdue()
+        elif self._is_collectable and not has_ended(view.job):
+            # Its own containers have ended, and a holding one has not begun yet.
+            return None
+        if outcome.reason == POD_LOST and run.disruption:
+            outcome = replace(outcome, reason=DISRUPTED, message=run.disruption)
+        is_lost = outcome.is_success or outcome.reason == POD_LOST
+        if is_lost and run.output is None and self._output.spec.files:
+            message = "the Job has ended, and its output was not read in time"
+            outcome = JobOutcome(False, LOST, message, outcome.exit_code, outcome.started, outcome.finished)
+        return Decision(self._end(_with_output(outcome, run.output)))
+
+    def _pod_outcome(self) -> JobOutcome | None:
+        if not self._pod:
+            return None
+        return pod_outcome(self._view.job, self._pod, ignored_containers=self._ignored)
+
+    def _overdue(self) -> Decision | None:
+        """The deadline of the own containers: that of the Job comes later, so that the output can be read."""
+        if not self._output.deadline or not self._output.holders or self._view.job is None:
+            return None
+        started = _moment((self._view.job.get("status") or {}).get("startTime"))
+        if started is None:
+            return None
+        left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
+        if left > 0:
+            return None
+        message = f"its containers ran for longer than activeDeadlineSeconds, {self._output.deadline} s"
+        outcome = self._failure(DEADLINE_EXCEEDED, message)
+        return Decision(self._end(outcome))
+
+    def _waiting(self) -> Decision:
+        """Nothing to do but to wait, and perhaps to keep holding containers from giving up."""
+        noted = self._noted()
+        hold = self._renewal()
+        seconds = (noted.recheck_seconds, hold.recheck_seconds, self._seconds_to_deadline())
+        return Decision((*noted.steps, *hold.steps), min((one for one in seconds if one), default=None))
+
+    def _noted(self) -> Decision:
+        view, run = self._view, self._run
+        pods = [self._pod] if self._pod else []
+        phase, _outcome = job_outcome(view.job, pods, ignored_containers=self._ignored)
+        shown = Phase.QUEUED if phase is RunPhase.QUEUED else Phase.RUNNING
+        message = self._hindrance() if shown is Phase.RUNNING else f"Job {run.job} is suspended"
+        noted = write_status(
+            view,
+            run=run if run.disruption else replace(run, disruption=self._disruption()),
+            once_digest=self._once_digest,
+            phase=shown,
+            message=message,
+        )
+        no_pod_yet = START_SECONDS if not self._pod and not message else None
+        return Decision(() if noted is None else (noted,), no_pod_yet)
+
+    def _disruption(self) -> str:
+        return disruption_of(self._pod, ignored_containers=self._ignored) if self._pod else ""
+
+    def _hindrance(self) -> str:
+        """Why the run does not get on; empty where it does."""
+        if not self._pod:
+            return self._view.pod_refusal
+        for name, status in self._statuses.items():
+            waiting = (status.get("state") or {}).get("waiting") or {}
+            if waiting.get("reason") in HINDRANCES:
+                why = f"{waiting['reason']}: {waiting.get('message') or 'no message'}"
+                advice = (
+                    "Remove the cause. If that takes another template, change it and delete Job"
+                    f" {self._run.job}: the changed one runs then"
+                )
+                text = one_line(f"container {name} can't start: {why}", LONGEST_CAUSE)
+                return f"{text}. {advice}"
+        return ""
+
+    def _renewal(self) -> Decision:
+        """A container that has written its output and still runs must not lose it."""
+        running = self._running_holders()
+        if not running or set(self._output.spec.containers) <= self._ended.keys():
+            return Decision()
+        every = self._output.spec.hold_seconds / 2
+        last = self._view.renewed or _moment((self._pod.get("status") or {}).get("startTime"))
+        left = every if last is None else every - (self._view.now - last).total_seconds()
+        if left > 0:
+            return Decision(recheck_seconds=left)
+        return Decision((RenewHold(self._pod["metadata"]["name"], running),), every)
+
+    def _seconds_to_deadline(self) -> float | None:
+        job = self._view.job
+        started = _moment((job.get("status") or {}).get("startTime")) if job else None
+        if started is None or not self._output.deadline or not self._output.holders:
+            return None
+        left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
+        return max(0.1, left)
+
+    def _failure(self, reason: str, message: str) -> JobOutcome:
+        started = str((self._pod.get("status") or {}).get("startTime") or "")
+        finished = max((end.finished for end in self._ended.values()), default="")
+        return JobOutcome(False, reason, message, started=started, finished=finished)
+
+    def _end(self, outcome: JobOutcome) -> tuple[Step, ...]:
+        return end_steps(self._view, self._run, outcome)
+
+
+def end_steps(view: ErrandView, run: Run, outcome: JobOutcome) -> tuple[Step, ...]:
+    errand = view.errand
+    ended = replace(run, outcome=outcome, ended_generation=errand.generation)
+    secrets = list(run.output.secrets) if run.output else []
+    entry = history_entry(run.number, outcome, why=str(run.reason), secrets=secrets)
+    noted = write_status(
+        view,
+        phase=Phase.SUCCEEDED if outcome.is_success else Phase.FAILED,
+        message=outcome.message,
+        run=ended,
+        history=tuple(with_run(errand.status.history, entry)),
+    )
+    return () if noted is None else (noted,)
+
+
+def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:
+    """How a run ended, its output included."""
+    if output is None or not output.reason:
+        return outcome
+    if outcome.is_success:
+        return replace(outcome, is_success=False, reason=output.reason, message=output.message)
+    return replace(outcome, message=f"{outcome.message} Its output: {output.message}")
+
+
+def _container_names(pod: Mapping[str, Any]) -> list[str]:
+    return [str(one["name"]) for one in (pod.get("spec") or {}).get("containers") or ()]
+
+
+def has_ended(job: Mapping[str, Any] | None) -> bool:
+    """Whether a Job has ended, or is gone."""
+    conditions = ((job or {}).get("status") or {}).get("conditions") or ()
+    return job is None or any(
+        one.get("status") == "True" and one.get("type") in {"Complete", "Failed"} for one in conditions
+    )
+
+
+def _moment(text: object) -> datetime | None:
+    return datetime.fromisoformat(str(text)).astimezone(UTC) if text else None

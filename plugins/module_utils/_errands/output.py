@@ -1,0 +1,227 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the output of containers to the Secrets that hold it: pure. No message has anything of its content."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._errors import LifecycleError
+from .._jobs.versioned_secrets import split_versioned_name
+from .errand import OutputFile, OutputSource, OutputSpec
+from .holding_container import LARGEST_FILE, OUTPUT_FOLDER
+
+CONTAINER_LABEL = "quarks.cloudfoundry.org/container-name"
+"""On Secrets: the container that has written them."""
+
+MISSING, INVALID, TOO_LARGE, TRUNCATED = (
+    "OutputMissing",
+    "OutputInvalid",
+    "OutputTooLarge",
+    "OutputTruncated",
+)
+IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN = (
+    "OutputIrregular",
+    "OutputUnreadable",
+    "OutputLost",
+    "SecretTaken",
+)
+"""Why an output does not become Secrets."""
+
+MESSAGE_BYTES, ALL_MESSAGES_BYTES = 4096, 12 * 1024
+"""What the kubelet keeps of the termination message of a container, and of those of a pod, without a mark."""
+_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LONGEST_NAME = 253
+VERSION_ROOM = 12
+"""Characters that the number of a version may take in a name."""
+MOST_PARTS = 1000
+"""Secrets that a fan-out may become: the status names each of them, and two requests write one."""
+
+
+class OutputRefused(LifecycleError):
+    """An output can't become Secrets.
+
+    Attributes:
+        reason: one of those above.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class OutputSecret:
+    """A Secret that holds an output.
+
+    Attributes:
+        name: its name, or what its versions are called after.
+        data: its values.
+        labels, annotations: its metadata.
+        is_versioned: whether a new content becomes a new Secret.
+        keep: how many versions stay; 0 for all.
+        source: the errand and the container, for people.
+    """
+
+    name: str
+    data: Mapping[str, str] = field(repr=False)
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    is_versioned: bool = False
+    keep: int = 0
+    source: str = ""
+
+
+def is_object_name(name: str) -> bool:
+    """Whether a text may be the name of a Secret (RFC 1123 subdomain)."""
+    return len(name) <= LONGEST_NAME and bool(_NAME.fullmatch(name))
+
+
+def output_secrets(
+    spec: OutputSpec, contents: Mapping[tuple[str, str], bytes], errand: str
+) -> list[OutputSecret]:
+    """The Secrets for the output of a run.
+
+    Args:
+        spec: what becomes of the output.
+        contents: of each file, by container and file.
+        errand: its name, for the source of versions.
+
+    Raises:
+        OutputRefused: one of the files is no JSON object of strings, or makes no valid Secret.
+    """
+    found = [
+        secret
+        for one in spec.files
+        for secret in _secrets_of(one, spec, contents[one.container, one.file], errand)
+    ]
+    if len({secret.name for secret in found}) < len(found):
+        raise OutputRefused(INVALID, "two parts of the output would become the same Secret")
+    return found
+
+
+def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) -> Iterator[OutputSecret]:
+    place = f"file {one.file} of container {one.container}"
+    values = _texts(content, place)
+    parts = {one.secret: values}
+    if one.is_fan_out:
+        if len(values) > MOST_PARTS:
+            raise OutputRefused(
+                TOO_LARGE,
+                f"{place} has {len(values)} keys, and a fan-out becomes at most {MOST_PARTS} Secrets. Write"
+                " fewer keys, or set persistenceMethod: one-to-one",
+            )
+        parts = {
+            f"{one.secret}-{key}": _texts(text.encode(), f"value {number} of {place}")
+            for number, (key, text) in enumerate(values.items(), 1)
+        }
+    for number, (name, data) in enumerate(parts.items(), 1):
+        if not is_object_name(name if not one.is_versioned else f"{name}{'x' * VERSION_ROOM}"):
+            raise OutputRefused(
+                INVALID,
+                f"{place}: key {number} makes no valid name of a Secret, {one.secret}-<key>. Use lower-case"
+                " letters, digits and '-'",
+            )
+        if one.is_versioned and split_versioned_name(name):
+            raise OutputRefused(
+                INVALID,
+                f"{place}: key {number} makes the name of a version, {one.secret}-<key>. Use a key that does"
+                " not end with -v and a number",
+            )
+        yield OutputSecret(
+            name,
+            data,
+            {**spec.labels, **one.labels, CONTAINER_LABEL: one.container},
+            one.annotations,
+            one.is_versioned,
+            one.keep,
+            source=f"Errand {errand}, container {one.container}",
+        )
+
+
+def _texts(content: bytes, place: str) -> dict[str, str]:
+    """A JSON object of strings, with keys that a Secret may have."""
+    try:
+        values = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise OutputRefused(INVALID, f"{place} is not valid JSON") from None
+    if not isinstance(values, dict):
+        raise OutputRefused(INVALID, f"{place} is no JSON object")
+    # Keys are content, too: a number says which one it is.
+    for number, (key, value) in enumerate(values.items(), 1):
+        if not _KEY.fullmatch(key) or key == "." or key.startswith(".."):
+            raise OutputRefused(
+                INVALID,
+                f"{place}: a Secret can't have key {number} of it. Use letters, digits, '-', '_' and '.', and"
+                " no '..' at the beginning",
+            )
+        if not isinstance(value, str):
+            raise OutputRefused(INVALID, f"{place}: value {number} of it is no string. Quote it")
+        if not _is_unicode(value):
+            raise OutputRefused(INVALID, f"{place}: value {number} of it has half of a surrogate pair")
+    if sum(len(value.encode()) for value in values.values()) > LARGEST_FILE:
+        raise OutputRefused(TOO_LARGE, f"{place} has more than the {LARGEST_FILE} bytes of a Secret")
+    return values
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def termination_messages(spec: OutputSpec, pod: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
+    """The contents of an output that is read from termination messages.
+
+    Args:
+        spec: what becomes of the output.
+        pod: with its status.
+
+    Raises:
+        OutputRefused: one is missing, or may have been cut by the kubelet.
+    """
+    fields = ("initContainers", "containers", "ephemeralContainers")
+    count = sum(len((pod.get("spec") or {}).get(one) or ()) for one in fields)
+    limit = min(MESSAGE_BYTES, ALL_MESSAGES_BYTES // max(1, count))
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    ended = {one["name"]: (one.get("state") or {}).get("terminated") or {} for one in statuses}
+    contents = {}
+    for one in spec.files:
+        content = str(ended.get(one.container, {}).get("message") or "").encode()
+        if not content:
+            raise OutputRefused(MISSING, f"container {one.container} has written no termination message")
+        if len(content) >= limit:
+            raise OutputRefused(
+                TRUNCATED,
+                f"the termination message of container {one.container} has {limit} bytes or more, where the"
+                f" kubelet cuts it. Write less, or set output.from: {OutputSource.EXEC}",
+            )
+        contents[one.container, one.file] = content
+    return contents
+
+
+READ_PROBLEMS: Mapping[int, tuple[str, str]] = {
+    10: (MISSING, "was not written"),
+    11: (IRREGULAR, "is no regular file; links, pipes and folders are not read"),
+    12: (TOO_LARGE, f"has more than {LARGEST_FILE} bytes"),
+    13: (
+        UNREADABLE,
+        "can't be read by the holding container, which is another user. Set securityContext.runAsUser of the"
+        " container, or let it write the file readable for all",
+    ),
+}
+"""What the exit codes of reading mean: the reason, and what is wrong with the file."""
+
+
+def read_problem(one: OutputFile, exit_code: int) -> OutputRefused:
+    """Why a file could not be read in its holding container, by the exit code of the command."""
+    reason, text = READ_PROBLEMS.get(exit_code, (UNREADABLE, f"can't be read: exit code {exit_code}"))
+    return OutputRefused(reason, f"file {OUTPUT_FOLDER}/{one.file} of container {one.container} {text}")

@@ -1,0 +1,199 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading the output of a run, and writing the Secrets that hold it. No content of it is in any message."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+from .._cluster.cluster import Cluster, ExecResult, Object
+from .._cluster.errors import ClusterError, Invalid
+from .._errors import LifecycleError
+from .._jobs.secret_users import secret_users
+from .._jobs.version_writer import VersionContent, errors_without_values, write_version
+from .._text import one_line
+from .errand import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
+from .errand_index import ErrandIndex
+from .holding_container import LARGEST_FILE, NotedOutput, read_command
+from .output import (
+    SECRET_TAKEN,
+    OutputRefused,
+    OutputSecret,
+    output_secrets,
+    read_problem,
+    termination_messages,
+)
+
+SECRET_REFUSED = "SecretRefused"
+READ_SECONDS = 60.0
+HEADER_BYTES = 200
+"""Bytes before the content in the answer of reading."""
+
+
+class OutputCollector:
+    """Reads outputs and writes Secrets.
+
+    Args:
+        cluster: the live one.
+        index: of its errands, which may refer to versions.
+    """
+
+    def __init__(self, cluster: Cluster, index: ErrandIndex) -> None:
+        self._cluster = cluster
+        self._index = index
+
+    def collect(self, errand: Errand, pod: Object, output: NotedOutput) -> OutputNote:
+        """Read the output in a pod, and write its Secrets. All is checked before the first write.
+
+        Raises:
+            ClusterError: the server or the pod does not answer; it may be tried again.
+        """
+        try:
+            contents = self._contents(pod, output)
+            secrets = output_secrets(output.spec, contents, errand.key.name)
+            overwrites = output.spec.overwrites
+            foreign = {
+                secret.name
+                for secret in secrets
+                if not secret.is_versioned and self._is_foreign(errand, secret, overwrites=overwrites)
+            }
+            names = tuple(self._write(errand, secret, foreign) for secret in secrets)
+        except OutputRefused as refusal:
+            return OutputNote(reason=refusal.reason, message=str(refusal))
+        return OutputNote(names)
+
+    def _contents(self, pod: Object, output: NotedOutput) -> dict[tuple[str, str], bytes]:
+        if output.spec.source is OutputSource.TERMINATION_MESSAGE:
+            return termination_messages(output.spec, pod)
+        return {
+            (one.container, one.file): self._read(pod, one, output.holders[one.container])
+            for one in output.spec.files
+        }
+
+    def _read(self, pod: Object, one: OutputFile, holder: str) -> bytes:
+        meta = pod["metadata"]
+        answer = self._cluster.exec(
+            meta["name"],
+            meta["namespace"],
+            read_command(one.file),
+            container=holder,
+            seconds=READ_SECONDS,
+            max_bytes=LARGEST_FILE + HEADER_BYTES,
+        )
+        if answer.exit_code:
+            raise read_problem(one, answer.exit_code)
+        return _verified(
+            answer, f"{one.file} of container {one.container} in Pod {meta['namespace']}/{meta['name']}"
+        )
+
+    def _is_foreign(self, errand: Errand, secret: OutputSecret, *, overwrites: bool) -> bool:
+        """Whether a Secret belongs to others, and is overwritten all the same."""
+        live = self._cluster.get("v1", "Secret", secret.name, errand.key.namespace)
+        owners = (live["metadata"].get("ownerReferences") or ()) if live else ()
+        if live is None or any(one.get("uid") == errand.uid for one in owners):
+            return False
+        _refuse_of_earlier_errand(errand, secret.name, owners)
+        if not overwrites:
+            raise OutputRefused(
+                SECRET_TAKEN,
+                f"Secret {secret.name} exists, and does not belong to this errand. Choose another name,"
+                " delete the Secret, or set output.overwrite: true",
+            )
+        return True
+
+    def _write(self, errand: Errand, secret: OutputSecret, foreign: Container[str]) -> str:
+        try:
+            if secret.is_versioned:
+                return self._write_version(errand, secret)
+            return self._apply(errand, secret, is_owned=secret.name not in foreign)
+        except Invalid as refusal:
+            text = one_line(refusal.api_message)
+            raise OutputRefused(
+                SECRET_REFUSED, f"Secret {secret.name}: the API server refuses it: {text}"
+            ) from None
+
+    def _apply(self, errand: Errand, secret: OutputSecret, *, is_owned: bool) -> str:
+        # One of others must not go with the errand.
+        owners = {"ownerReferences": [owner_reference(errand)]} if is_owned else {}
+        obj = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {
+                "name": secret.name,
+                "namespace": errand.key.namespace,
+                "labels": dict(secret.labels),
+                "annotations": dict(secret.annotations),
+                **owners,
+            },
+            "type": "Opaque",
+            # Not stringData: the server would not take away keys that the next run no longer has.
+            "data": {key: base64.b64encode(text.encode()).decode() for key, text in secret.data.items()},
+        }
+        with errors_without_values(obj):
+            self._cluster.apply(obj, force=True)
+        return secret.name
+
+    def _write_version(self, errand: Errand, secret: OutputSecret) -> str:
+        try:
+            written = write_version(
+                self._cluster,
+                VersionContent(
+                    errand.key.namespace,
+                    secret.name,
+                    secret.data,
+                    secret.labels,
+                    secret.annotations,
+                    secret.source,
+                    owner_reference(errand),
+                ),
+                keep=secret.keep or None,
+                more_users=lambda: self._users(errand.key.namespace),
+            )
+        except ClusterError:
+            raise
+        except LifecycleError as refusal:
+            raise OutputRefused(SECRET_REFUSED, one_line(refusal)) from None
+        if not written.is_new:
+            owners = written.secret["metadata"].get("ownerReferences") or ()
+            _refuse_of_earlier_errand(errand, written.name, owners)
+        return written.name
+
+    def _users(self, namespace: str) -> dict[str, tuple[str, ...]]:
+        """The Secrets that errands refer to: their templates, and what their last runs were made with."""
+        users: dict[str, tuple[str, ...]] = {}
+        for errand in self._index.errands_in(namespace):
+            obj = {**errand.owner, "template": errand.spec.pod_template}
+            names = [*secret_users([obj], template_of=_template)]
+            run = errand.status.run
+            names += [one.resolved_name for one in run.configuration if one.kind == "Secret"] if run else []
+            for name in names:
+                users[name] = (*users.get(name, ()), str(errand.key))
+        return users
+
+
+def _refuse_of_earlier_errand(errand: Errand, name: str, owners: Iterable[Mapping[str, Any]]) -> None:
+    """Wait until the garbage collector has deleted what an earlier errand of the same name owned."""
+    same = [one for one in owners if (one.get("kind"), one.get("name")) == (KIND, errand.key.name)]
+    if same and all(one.get("uid") != errand.uid for one in same):
+        raise ClusterError(
+            f"Secret {errand.key.namespace}/{name} belongs to an earlier errand of this name, and is being"
+            " deleted with it"
+        )
+
+
+def _template(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    template: Mapping[str, Any] = obj["template"]
+    return template
+
+
+def _verified(answer: ExecResult, place: str) -> bytes:
+    """The content in an answer, whose first line has its size and SHA-256."""
+    header, _newline, content = answer.stdout.partition(b"\n")
+    size, _space, digest = header.decode("ascii", "replace").partition(" ")
+    if size != str(len(content)) or digest != hashlib.sha256(content).hexdigest():
+        raise ClusterError(f"read file {place}: what arrived is not what the file has; it is read again")
+    return content

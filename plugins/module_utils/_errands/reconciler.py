@@ -1,0 +1,224 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reconciling errands: look, decide, do, and look again until nothing is left to do now."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from .._cluster.cluster import Cluster
+from .._errors import LifecycleError
+from .._threads import map_in_threads
+from .errand import API_VERSION, KIND, Errand, ErrandKey, Phase
+from .errand_index import ERRAND, SUBJECTS, ErrandIndex
+from .errand_reader import ErrandReader
+from .holding_container import DEFAULT_IMAGE
+from .next_steps import next_steps
+from .step_execution import Overtaken, StepExecution
+from .steps import SIGNALS, Decision, Step
+
+ROUNDS = 20
+"""How often one errand is looked at in a row; more than any run takes."""
+
+Outcome = Mapping[str, Any]
+"""A change of phase for others: ``state`` (waiting, started, succeeded, failed, refused), ``namespace``,
+``name``, ``run``, ``reason``, ``message``, ``exit_code``, ``seconds`` (None before its end) and ``secrets``,
+the names of those written."""
+_STATES = {
+    Phase.WAITING: "waiting",
+    Phase.RUNNING: "started",
+    Phase.SUCCEEDED: "succeeded",
+    Phase.FAILED: "failed",
+    Phase.REFUSED: "refused",
+}
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """What was done about an errand.
+
+    Attributes:
+        key: what names it.
+        steps: that were done, in their order.
+        recheck_seconds: after how long to look again, though nothing has changed; None for never.
+    """
+
+    key: ErrandKey
+    steps: tuple[Step, ...] = ()
+    recheck_seconds: float | None = None
+
+
+def no_listener(outcome: Outcome) -> None:
+    """Nobody listens to outcomes."""
+
+
+class Reconciler:
+    """Gets errands on. Two of them at once do no harm.
+
+    Args:
+        cluster: the live one.
+        index: of its errands.
+        holder_image: of holding containers.
+        on_outcome: gets each change of phase that this one has brought about.
+        now: gives the time; for tests.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        index: ErrandIndex,
+        *,
+        holder_image: str = DEFAULT_IMAGE,
+        on_outcome: Callable[[Outcome], None] = no_listener,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._cluster = cluster
+        self._index = index
+        self._reader = ErrandReader(cluster, index, holder_image=holder_image, now=now)
+        self._execution = StepExecution(cluster, index, self._reader, self._tell)
+        self._on_outcome = on_outcome
+
+    def decide(self, key: ErrandKey) -> Decision:
+        """What would be done about an errand now; nothing is written but perhaps a key for digests.
+
+        Raises:
+            ClusterError: the server does not answer.
+        """
+        view = self._reader.view(key)
+        return next_steps(view) if view else Decision()
+
+    def reconcile(self, key: ErrandKey, others_wait: Callable[[], bool] = lambda: False) -> Reconciled:
+        """Do what can be done about an errand now.
+
+        Args:
+            key: names it.
+            others_wait: whether other errands wait for this one to be done. If so, it ends once this one has
+                got on by one decision, such as to make its Job; the rest is due at once.
+
+        Raises:
+            LifecycleError: the server does not answer, or refuses what has to be done.
+        """
+        done: list[Step] = []
+        for _round in range(ROUNDS):
+            view = self._reader.view(key)
+            decision = next_steps(view) if view else Decision()
+            if view is None or not decision.steps:
+                return Reconciled(key, tuple(done), decision.recheck_seconds)
+            try:
+                for step in decision.steps:
+                    view = self._execution.do(view, step)
+                    done.append(step)
+            except Overtaken:
+                self._refresh(key)
+                continue
+            if all(isinstance(step, SIGNALS) for step in decision.steps):
+                return Reconciled(key, tuple(done), decision.recheck_seconds)
+            if others_wait():
+                return Reconciled(key, tuple(done), 0.0)
+        raise LifecycleError(
+            f"{key}: it has changed {ROUNDS} times while it was looked at. If nobody changes it, this is a"
+            " defect: please report it with the errand's status"
+        )
+
+    def _tell(self, errand: Errand) -> None:
+        if errand.status.phase in _STATES:
+            self._on_outcome(_outcome(errand))
+
+    def _refresh(self, key: ErrandKey) -> None:
+        live = self._cluster.get(API_VERSION, KIND, key.name, key.namespace)
+        if live is None:
+            self._index.discard(ERRAND, {"metadata": {"name": key.name, "namespace": key.namespace}})
+        else:
+            self._index.put(ERRAND, live)
+
+
+def _outcome(errand: Errand) -> Outcome:
+    status = errand.status
+    run = status.run
+    ended = run.outcome if run else None
+    return {
+        "state": _STATES[status.phase],
+        "namespace": errand.key.namespace,
+        "name": errand.key.name,
+        "run": run.number if run else 0,
+        "reason": ended.reason if ended else str(run.reason) if run else "",
+        "message": status.message,
+        "exit_code": ended.exit_code if ended else None,
+        "seconds": ended.seconds if ended else None,
+        "secrets": list(run.output.secrets) if run and run.output else [],
+    }
+
+
+def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
+    """All that errands depend on: one list for each kind, in all namespaces or in each of some.
+
+    Raises:
+        ClusterError: the server does not answer, or refuses a list.
+    """
+    index = ErrandIndex()
+    wanted = [(subject, namespace) for subject in SUBJECTS for namespace in namespaces or [""]]
+    pages = map_in_threads(
+        lambda one: cluster.list(
+            *one[0].kind,
+            one[1] or None,
+            label_selector=one[0].label_selector,
+            metadata_only=one[0].metadata_only,
+        ),
+        wanted,
+    )
+    for (subject, _namespace), page in zip(wanted, pages, strict=True):
+        for obj in page.items:
+            index.put(subject.kind, obj)
+    return index
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An errand that could not be got on.
+
+    Attributes:
+        key: what names it.
+        message: why.
+    """
+
+    key: ErrandKey
+    message: str
+
+
+def reconcile_all(
+    reconciler: Reconciler, keys: Sequence[ErrandKey]
+) -> tuple[list[Reconciled], list[Failure]]:
+    """Do what can be done about errands now; one that fails never stops the others."""
+    return _for_each(reconciler.reconcile, keys)
+
+
+def rehearse_all(reconciler: Reconciler, keys: Sequence[ErrandKey]) -> tuple[list[Reconciled], list[Failure]]:
+    """The next steps of errands, not done. What follows from them is not known yet."""
+
+    def decide(key: ErrandKey) -> Reconciled:
+        decision = reconciler.decide(key)
+        return Reconciled(key, decision.steps, decision.recheck_seconds)
+
+    return _for_each(decide, keys)
+
+
+def _for_each(
+    work: Callable[[ErrandKey], Reconciled], keys: Sequence[ErrandKey]
+) -> tuple[list[Reconciled], list[Failure]]:
+    def attempt(key: ErrandKey) -> Reconciled | Failure:
+        try:
+            return work(key)
+        except LifecycleError as error:
+            return Failure(key, str(error))
+        except Exception:
+            # One errand must not keep the others from being got on.
+            return Failure(key, f"this is a defect, please report it: {traceback.format_exc()}")
+
+    found = map_in_threads(attempt, keys)
+    done = [one for one in found if isinstance(one, Reconciled)]
+    return done, [one for one in found if isinstance(one, Failure)]

@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of an errand, as a decision changes it: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from .._cluster.timestamp import timestamp
+from .due_run import has_run_now
+from .errand import RUN_REQUEST, Errand, ErrandStatus, Phase, Strategy
+from .errand_view import ErrandView
+from .steps import EventNote, WriteStatus
+
+ACCEPTED, RUNNING, SUCCEEDED, NOT_REPEATED, CYCLIC = (
+    "Accepted",
+    "Running",
+    "Succeeded",
+    "NowNotRepeated",
+    "Cyclic",
+)
+"""Types of conditions. The last two are there only where they are true."""
+_ANNOUNCED = {
+    Phase.REFUSED: ("Refused", True),
+    Phase.WAITING: ("Waiting", False),
+    Phase.QUEUED: ("Queued", False),
+    Phase.RUNNING: ("Started", False),
+    Phase.SUCCEEDED: ("Succeeded", False),
+    Phase.FAILED: ("Failed", True),
+}
+"""Phases that an Event tells of: its reason, and whether it is a warning."""
+
+
+def write_status(
+    view: ErrandView,
+    *,
+    problems: Sequence[str] = (),
+    warnings: Sequence[str] | None = None,
+    **changes: Any,
+) -> WriteStatus | None:
+    """The step that changes the status; None where it is so already.
+
+    Args:
+        view: what there is.
+        problems: why the errand is refused.
+        warnings: what is ignored of its template; None for those that the status has, as they are found when
+            no run goes on.
+        changes: fields of the status.
+    """
+    errand = view.errand
+    status = replace(errand.status, **changes, observed_generation=errand.generation)
+    known = _noted_warnings(errand) if warnings is None else warnings
+    conditions = _conditions(view, status, problems, known)
+    status = replace(status, conditions=conditions)
+    if status == errand.status:
+        return None
+    return WriteStatus(status, _event(errand.status, status))
+
+
+def _noted_warnings(errand: Errand) -> list[str]:
+    accepted = next((one for one in errand.status.conditions if one["type"] == ACCEPTED), {})
+    return [accepted["message"]] if accepted.get("message") and accepted.get("status") == "True" else []
+
+
+def is_news(before: ErrandStatus, after: ErrandStatus) -> bool:
+    """Whether others want to know of a change: of each phase, and of the end of a run once, as it ends."""
+    if after.phase not in _ANNOUNCED:
+        return False
+    if after.phase in (Phase.SUCCEEDED, Phase.FAILED):
+        return before.open_run is not None and after.open_run is None
+    is_same_run = bool(before.run and after.run and before.run.number == after.run.number)
+    return before.phase is not after.phase or bool(after.run and not is_same_run)
+
+
+def _event(before: ErrandStatus, after: ErrandStatus) -> EventNote | None:
+    if not is_news(before, after):
+        return None
+    reason, is_warning = _ANNOUNCED[after.phase]
+    is_of_run = after.run is not None and after.phase in (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED)
+    text = f"run {after.run.number}" if after.run and is_of_run else ""
+    if after.phase is Phase.RUNNING and after.run:
+        text += f" ({after.run.reason})"
+    message = ": ".join(part for part in (text, after.message) if part)
+    return EventNote(reason, message, is_warning)
+
+
+def _conditions(
+    view: ErrandView, status: ErrandStatus, problems: Sequence[str], warnings: Sequence[str]
+) -> tuple[Mapping[str, Any], ...]:
+    errand = view.errand
+    found = [_accepted(problems, warnings), _running(status), _succeeded(status)]
+    if _ignores_now(errand, status):
+        text = (
+            "trigger.strategy: now was set by a tool that declares it, and this template has run. For"
+            f" another run, give the annotation {RUN_REQUEST} a new value"
+        )
+        found.append((NOT_REPEATED, "True", "Declared", text))
+    if view.cycle:
+        circle = " -> ".join((*view.cycle, view.cycle[0]))
+        text = (
+            f"these errands write what the next one reads, in a circle: {circle}. None of them runs again"
+            " when its configuration changes. Set updateOnConfigChange: false for one of them"
+        )
+        found.append((CYCLIC, "True", "Cycle", text))
+    before = {one["type"]: one for one in errand.status.conditions}
+    return tuple(
+        _condition(*one, before=before.get(one[0]), now=view.now, generation=errand.generation)
+        for one in found
+    )
+
+
+def _condition(
+    type_: str,
+    status: str,
+    reason: str,
+    message: str,
+    *,
+    before: Mapping[str, Any] | None,
+    now: datetime,
+    generation: int,
+) -> Mapping[str, Any]:
+    same = before is not None and before.get("status") == status
+    since = before.get("lastTransitionTime") if before is not None and same else None
+    return {
+        "type": type_,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": since or timestamp(now),
+        "observedGeneration": generation,
+    }
+
+
+def _accepted(problems: Sequence[str], warnings: Sequence[str]) -> tuple[str, str, str, str]:
+    if problems:
+        return ACCEPTED, "False", "Invalid", "; ".join(problems)
+    return ACCEPTED, "True", "Adjusted" if warnings else "Valid", " ".join(warnings)
+
+
+def _running(status: ErrandStatus) -> tuple[str, str, str, str]:
+    is_running = status.open_run is not None
+    return RUNNING, str(is_running), str(status.phase), status.message if is_running else ""
+
+
+def _succeeded(status: ErrandStatus) -> tuple[str, str, str, str]:
+    outcome = status.run.outcome if status.run else None
+    if outcome is None:
+        return SUCCEEDED, "Unknown", "Running" if status.run else "NeverRun", ""
+    return SUCCEEDED, str(outcome.is_success), outcome.reason, outcome.message
+
+
+def _ignores_now(errand: Errand, status: ErrandStatus) -> bool:
+    run = status.run
+    return (
+        errand.spec.strategy is Strategy.NOW
+        and errand.strategy_owner.is_declared
+        and run is not None
+        and not run.is_open
+        and has_run_now(errand)
+        and run.ended_generation != errand.generation
+    )

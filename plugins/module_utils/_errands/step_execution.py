@@ -1,0 +1,304 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Doing the steps of a decision."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from .._cluster.cluster import Cluster, Object
+from .._cluster.errors import AlreadyExists, ClusterError, Conflict, Forbidden, Invalid, NotFound
+from .._cluster.fields.json_patch import merge_patch_between
+from .._cluster.timestamp import timestamp
+from .._jobs.job_outcome import JobOutcome
+from .._text import one_line
+from .errand import (
+    API_VERSION,
+    FIELD_MANAGER,
+    KIND,
+    Errand,
+    ErrandKey,
+    ErrandStatus,
+    Phase,
+    errand_from,
+    is_own_strategy,
+    owner_reference,
+    status_fields,
+)
+from .errand_index import JOB, POD, ErrandIndex
+from .errand_reader import ErrandReader
+from .errand_view import ErrandView
+from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, NotedOutput
+from .open_run import LONGEST_CAUSE, end_steps
+from .output_collector import OutputCollector
+from .status_change import is_news, write_status
+from .steps import (
+    STOP_DEADLINE,
+    AdoptPod,
+    CollectOutput,
+    CreateJob,
+    DeleteJob,
+    DisownStrategy,
+    EventNote,
+    ReleaseHolders,
+    RenewHold,
+    SetStrategy,
+    Step,
+    StopJob,
+    WriteStatus,
+)
+
+JOB_REFUSED = "JobRefused"
+TOUCH_SECONDS = 20.0
+FRESH_SECONDS = 1.0
+"""How long what the server has answered to a write of an errand counts as what the errand is now: less than a
+pod takes from its creation to its end."""
+COMPONENT = "kyma-lifecycle-errands"
+"""Who reports Events."""
+
+
+class Overtaken(Exception):
+    """Somebody else was quicker, so that the decision no longer holds."""
+
+
+class StepExecution:
+    """Does steps. Each may be repeated.
+
+    Args:
+        cluster: the live one.
+        index: of its errands; it gets what the server answers to writes.
+        reader: that the decisions are made from.
+        on_news: gets the errand after each change of its status that others want to know of.
+    """
+
+    def __init__(
+        self, cluster: Cluster, index: ErrandIndex, reader: ErrandReader, on_news: Callable[[Errand], None]
+    ) -> None:
+        self._cluster = cluster.with_field_manager(FIELD_MANAGER)
+        self._index = index
+        self._reader = reader
+        self._collector = OutputCollector(self._cluster, index)
+        self._on_news = on_news
+        self._written: dict[ErrandKey, tuple[str, float]] = {}
+
+    def do(self, view: ErrandView, step: Step) -> ErrandView:
+        """Do a step; what is known of the errand after it.
+
+        Raises:
+            Overtaken: somebody else was quicker; look again.
+            ClusterError: the server does not answer, or refuses it; it may be tried again.
+        """
+        match step:
+            case WriteStatus(status, event):
+                return self._write_status(view, status, event)
+            case CreateJob(job):
+                return self._create_job(view, job)
+            case CollectOutput(pod, output):
+                return self._collect(view, pod, output)
+            case ReleaseHolders(pod_name, containers):
+                self._touch(view, pod_name, containers, RELEASE_COMMAND)
+            case RenewHold(pod_name, containers):
+                self._touch(view, pod_name, containers, RENEW_COMMAND)
+                self._reader.note_renewal(view.errand)
+            case SetStrategy(strategy):
+                patch = {"spec": {"trigger": {"strategy": str(strategy)}}}
+                return self._patch_errand(view, patch)
+            case DisownStrategy():
+                return self._disown_strategy(view)
+            case AdoptPod(pod):
+                self._adopt(view.errand, pod)
+            case StopJob(name, uid):
+                self._stop(view.errand, name, uid)
+            case DeleteJob(name, uid):
+                self._delete_job(view.errand, name, uid)
+        return view
+
+    def _write_status(self, view: ErrandView, status: ErrandStatus, event: EventNote | None) -> ErrandView:
+        before = view.errand.status
+        change = merge_patch_between(status_fields(before), status_fields(status))
+        view = self._patch_errand(view, {"status": change}, subresource="status")
+        if event:
+            self._report(view.errand, event)
+        if is_news(before, view.errand.status):
+            self._on_news(view.errand)
+        return view
+
+    def _patch_errand(
+        self,
+        view: ErrandView,
+        patch: Mapping[str, Any],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        subresource: str = "",
+    ) -> ErrandView:
+        errand = view.errand
+        meta = {"uid": errand.uid, "resourceVersion": errand.resource_version, **(metadata or {})}
+        try:
+            answer = self._cluster.patch(
+                API_VERSION,
+                KIND,
+                errand.key.name,
+                errand.key.namespace,
+                {"metadata": meta, **patch},
+                subresource=subresource,
+            )
+        except (Conflict, NotFound) as overtaken:
+            raise Overtaken(str(overtaken)) from overtaken
+        self._index.update_errand(answer)
+        errand = errand_from(answer)
+        self._written[errand.key] = (errand.resource_version, time.monotonic())
+        return replace(view, errand=errand)
+
+    def _disown_strategy(self, view: ErrandView) -> ErrandView:
+        errand = view.errand
+        live = self._cluster.get(API_VERSION, KIND, errand.key.name, errand.key.namespace)
+        entries = (live["metadata"].get("managedFields") or ()) if live else ()
+        others = [entry for entry in entries if not is_own_strategy(entry)]
+        return self._patch_errand(view, {}, metadata={"managedFields": others})
+
+    def _refuse_stale(self, errand: Errand) -> None:
+        """Refuse to make the Job of a run that somebody else may have finished, Job and all."""
+        version, when = self._written.pop(errand.key, ("", 0.0))
+        if version == errand.resource_version and time.monotonic() - when < FRESH_SECONDS:
+            return
+        live = self._cluster.get(API_VERSION, KIND, errand.key.name, errand.key.namespace)
+        meta = live["metadata"] if live else {}
+        if (meta.get("uid"), meta.get("resourceVersion")) != (errand.uid, errand.resource_version):
+            raise Overtaken(f"{errand.key} has changed")
+
+    def _create_job(self, view: ErrandView, job: Object) -> ErrandView:
+        self._refuse_stale(view.errand)
+        try:
+            created = self._cluster.create(job)
+        except AlreadyExists as overtaken:
+            raise Overtaken(str(overtaken)) from overtaken
+        except Forbidden as refusal:
+            # Of a quota or of rights: both may change, and the run is noted already.
+            message = f"its Job can't be created: {one_line(refusal.api_message)}"
+            noted = write_status(view, phase=Phase.WAITING, message=message)
+            if noted:
+                self._write_status(view, noted.status, noted.event)
+            raise
+        except Invalid as refusal:
+            run = view.errand.status.open_run
+            message = f"the API server refuses its Job: {one_line(refusal.api_message)}"
+            for step in end_steps(view, run, JobOutcome(False, JOB_REFUSED, message)) if run else ():
+                view = self.do(view, step)
+            raise Overtaken(message) from refusal
+        self._index.put(JOB, created)
+        return replace(view, job=created)
+
+    def _collect(self, view: ErrandView, pod: Object, output: NotedOutput) -> ErrandView:
+        run = view.errand.status.open_run
+        if run is None:
+            raise Overtaken(f"{view.errand.key}: its run has ended")
+        try:
+            note = self._collector.collect(view.errand, pod, output)
+        except ClusterError as error:
+            # Of a quota, of rights, or of a node: it is tried until the output is held no more.
+            text = one_line(f"its output can't be collected yet, and is tried again: {error}", LONGEST_CAUSE)
+            hindered = write_status(view, message=text)
+            # A write is seen by the engine, which then tries at once: not for another port or time.
+            if hindered and _without_numbers(text) != _without_numbers(view.errand.status.message):
+                with suppress(ClusterError):
+                    self._write_status(view, hindered.status, None)
+            raise
+        noted = write_status(view, run=replace(run, output=note))
+        return view if noted is None else self._write_status(view, noted.status, None)
+
+    def _touch(self, view: ErrandView, pod: str, containers: tuple[str, ...], command: list[str]) -> None:
+        namespace = view.errand.key.namespace
+        for container in containers:
+            try:
+                self._cluster.exec(pod, namespace, command, container=container, seconds=TOUCH_SECONDS)
+            except ClusterError:
+                # One that has ended by now needs it no more; servers have many words for that.
+                if self._is_running(pod, namespace, container):
+                    raise
+
+    def _is_running(self, name: str, namespace: str, container: str) -> bool:
+        pod = self._cluster.get(*POD, name, namespace)
+        if pod is None:
+            return False
+        self._index.put(POD, pod)
+        statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+        return any("running" in (one.get("state") or {}) for one in statuses if one["name"] == container)
+
+    def _adopt(self, errand: Errand, pod: Object) -> None:
+        meta = pod["metadata"]
+        owners = [*(meta.get("ownerReferences") or ()), owner_reference(errand)]
+        patch = {
+            "metadata": {
+                "uid": meta["uid"],
+                "resourceVersion": meta["resourceVersion"],
+                "ownerReferences": owners,
+            }
+        }
+        try:
+            answer = self._cluster.patch(*POD, meta["name"], errand.key.namespace, patch)
+        except NotFound:
+            return
+        except Conflict as overtaken:
+            live = self._cluster.get(*POD, meta["name"], errand.key.namespace)
+            if live:
+                self._index.put(POD, live)
+            raise Overtaken(str(overtaken)) from overtaken
+        self._index.put(POD, answer)
+
+    def _stop(self, errand: Errand, name: str, uid: str) -> None:
+        # The Job controller ends what is active of a Job beyond its deadline, and keeps the Job.
+        patch = {"metadata": {"uid": uid}, "spec": {"activeDeadlineSeconds": STOP_DEADLINE}}
+        try:
+            self._index.put(JOB, self._cluster.patch(*JOB, name, errand.key.namespace, patch))
+        except (NotFound, Conflict):
+            # It is gone, and perhaps there is another one of its name.
+            self._index.discard(JOB, {"metadata": {"name": name, "namespace": errand.key.namespace}})
+
+    def _delete_job(self, errand: Errand, name: str, uid: str) -> None:
+        with suppress(Conflict):
+            self._cluster.delete(*JOB, name, errand.key.namespace, uid=uid)
+        self._index.discard(JOB, {"metadata": {"name": name, "namespace": errand.key.namespace}})
+
+    def _report(self, errand: Errand, note: EventNote) -> None:
+        """Write an Event; a repeated one is the same object."""
+        run = errand.status.run
+        text = f"{errand.uid}/{errand.generation}/{run.number if run else 0}/{note.reason}/{note.message}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        now = timestamp()
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {
+                "name": f"{errand.key.name[:200].rstrip('-.')}.{digest}",
+                "namespace": errand.key.namespace,
+            },
+            "involvedObject": {
+                "apiVersion": API_VERSION,
+                "kind": KIND,
+                "name": errand.key.name,
+                "namespace": errand.key.namespace,
+                "uid": errand.uid,
+            },
+            "reason": note.reason,
+            "message": one_line(note.message, 1000),
+            "type": "Warning" if note.is_warning else "Normal",
+            "source": {"component": COMPONENT},
+            "reportingComponent": COMPONENT,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        # People do without it; what counts stands in the status.
+        with suppress(ClusterError):
+            self._cluster.create(event)
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"[0-9]+", "", text)

@@ -1,0 +1,121 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A queue of things to look at, each only once and never by two at a time."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item", bound=Hashable)
+
+FIRST_DELAY, LONGEST_DELAY = 0.5, 60.0
+"""Seconds before something that failed is tried again, doubling."""
+
+
+class WorkQueue(Generic[Item]):
+    """Items that workers take. Usable from several threads.
+
+    An item that is added while it waits is there once. One that is added while a worker has it is handed out
+    again when that worker is done.
+
+    Args:
+        clock: seconds that only grow; for tests.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._ready: OrderedDict[Item, None] = OrderedDict()
+        self._taken: set[Item] = set()
+        self._again: set[Item] = set()
+        self._later: list[tuple[float, int, Item]] = []
+        self._due: dict[Item, float] = {}
+        self._failures: dict[Item, int] = {}
+        self._numbers = itertools.count()
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        """How many items wait for a worker now."""
+        with self._changed:
+            return len(self._ready) + len(self._again)
+
+    def has_ready(self) -> bool:
+        """Whether a worker who is free now would get an item."""
+        with self._changed:
+            self._promote()
+            return bool(self._ready)
+
+    def add(self, item: Item) -> None:
+        """Hand out an item as soon as a worker is free."""
+        with self._changed:
+            self._add(item)
+
+    def add_after(self, item: Item, seconds: float) -> None:
+        """Hand out an item after some time, unless it is due earlier already."""
+        with self._changed:
+            when = self._clock() + seconds
+            if when < self._due.get(item, float("inf")):
+                self._due[item] = when
+                heapq.heappush(self._later, (when, next(self._numbers), item))
+                self._changed.notify()
+
+    def take(self) -> Item | None:
+        """Wait for an item; None once the queue is closed."""
+        with self._changed:
+            while not self._is_closed:
+                self._promote()
+                if self._ready:
+                    item, _none = self._ready.popitem(last=False)
+                    self._taken.add(item)
+                    return item
+                self._changed.wait(self._later[0][0] - self._clock() if self._later else None)
+            return None
+
+    def done(self, item: Item) -> None:
+        """Say that the work on an item has succeeded."""
+        with self._changed:
+            self._failures.pop(item, None)
+            self._give_back(item)
+
+    def retry(self, item: Item) -> int:
+        """Say that the work on an item has failed, so that it is handed out later; its failures in a row."""
+        with self._changed:
+            failures = self._failures[item] = self._failures.get(item, 0) + 1
+            self._give_back(item)
+        self.add_after(item, min(FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY))
+        return failures
+
+    def close(self) -> None:
+        """Hand out nothing any more."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def _add(self, item: Item) -> None:
+        self._due.pop(item, None)
+        if item in self._taken:
+            self._again.add(item)
+        elif item not in self._ready:
+            self._ready[item] = None
+            self._changed.notify()
+
+    def _give_back(self, item: Item) -> None:
+        self._taken.discard(item)
+        if item in self._again:
+            self._again.discard(item)
+            self._add(item)
+
+    def _promote(self) -> None:
+        """Move what is due from later to now; an entry that was replaced by an earlier one is passed over."""
+        now = self._clock()
+        while self._later and self._later[0][0] <= now:
+            when, _number, item = heapq.heappop(self._later)
+            if self._due.get(item) == when:
+                self._add(item)

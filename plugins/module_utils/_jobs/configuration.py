@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The configuration of a run: what its ConfigMaps and Secrets held when its Job was made. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.cluster import Object
+from .loose_json import mapping_of, text_of
+from .pod_references import PodReference
+
+_DATA_FIELDS = ("data", "binaryData")
+
+
+@dataclass(frozen=True)
+class ConfigurationEntry:
+    """One ConfigMap or Secret, as a run was made with it.
+
+    Attributes:
+        kind: ``ConfigMap`` or ``Secret``.
+        name: as the template has it.
+        resolved_name: the object's name. It differs for a versioned Secret.
+        uid, resource_version: of the object; empty if it did not exist, which an optional one may.
+        digest: of its data, see :func:`data_digest`; empty if it did not exist.
+    """
+
+    kind: str
+    name: str
+    resolved_name: str
+    uid: str = ""
+    resource_version: str = ""
+    digest: str = ""
+
+    def to_dict(self) -> Object:
+        """The entry as a status holds it."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "resolvedName": self.resolved_name,
+            "uid": self.uid,
+            "resourceVersion": self.resource_version,
+            "digest": self.digest,
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> ConfigurationEntry:
+        """The entry that a status holds. Fields that it lacks are empty."""
+        name = text_of(entry.get("name"))
+        return cls(
+            text_of(entry.get("kind")),
+            name,
+            text_of(entry.get("resolvedName")) or name,
+            text_of(entry.get("uid")),
+            text_of(entry.get("resourceVersion")),
+            text_of(entry.get("digest")),
+        )
+
+
+def configuration_entry(
+    reference: PodReference, obj: Mapping[str, Any] | None, key: bytes
+) -> ConfigurationEntry:
+    """The entry of a reference for the object that it leads to.
+
+    Args:
+        reference: in the template.
+        obj: the object, for a versioned Secret the newest version; None if there is none.
+        key: see :func:`data_digest`.
+    """
+    if obj is None:
+        return ConfigurationEntry(reference.kind, reference.name, reference.name)
+    meta = mapping_of(obj.get("metadata"))
+    return ConfigurationEntry(
+        reference.kind,
+        reference.name,
+        text_of(meta.get("name")) or reference.name,
+        text_of(meta.get("uid")),
+        text_of(meta.get("resourceVersion")),
+        data_digest(obj, key),
+    )
+
+
+def data_digest(obj: Mapping[str, Any], key: bytes) -> str:
+    """The HMAC-SHA256 of an object's ``data`` and ``binaryData``, in hexadecimal digits.
+
+    Nothing else of the object counts.
+
+    Args:
+        obj: a ConfigMap or a Secret.
+        key: a secret. Without it, who may read the digest could guess short values.
+    """
+    content = {field: dict(mapping_of(obj.get(field))) for field in _DATA_FIELDS}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def missing_keys(obj: Mapping[str, Any], reference: PodReference) -> list[str]:
+    """The keys that a reference needs and its object does not have, sorted."""
+    return sorted(key for key in reference.keys if not any(key in _data(obj, f) for f in _DATA_FIELDS))
+
+
+def _data(obj: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    return mapping_of(obj.get(field))

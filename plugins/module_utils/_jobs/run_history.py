@@ -1,0 +1,42 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The runs that a status remembers: pure. The newest is the first, and their number is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._cluster.cluster import Object
+from .job_outcome import JobOutcome
+from .loose_json import number_of
+
+MOST_RUNS = 10
+"""How many runs a status remembers."""
+
+
+def history_entry(run: int, outcome: JobOutcome, **more: Any) -> Object:
+    """What a status remembers of a run.
+
+    Args:
+        run: its number.
+        outcome: how it ended.
+        more: other fields of the entry.
+    """
+    return {"run": run, **outcome.to_dict(), **more}
+
+
+def with_run(
+    history: Iterable[Mapping[str, Any]], entry: Mapping[str, Any], most: int = MOST_RUNS
+) -> list[Object]:
+    """The history with one more run. An entry of the same run is replaced.
+
+    Args:
+        history: the entries so far, in any order.
+        entry: of the run.
+        most: how many entries stay.
+    """
+    others = [dict(one) for one in history if one.get("run") != entry.get("run")]
+    runs = sorted([dict(entry), *others], key=lambda one: number_of(one.get("run")), reverse=True)
+    return runs[:most]

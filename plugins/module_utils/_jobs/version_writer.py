@@ -1,0 +1,303 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes and deletes versions of versioned Secrets: the only module here that reads and writes a cluster.
+
+A version is only ever created or deleted, never changed. Of two writers at once each creates a version, or
+finds the other's: the API server refuses the second Secret of a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .._cluster.cluster import Cluster, Object
+from .._cluster.errors import AlreadyExists, ApiError, Conflict
+from .._cluster.redaction import Redactor
+from .._errors import MOST_REASONS, LifecycleError
+from .._text import one_line
+from .secret_users import USER_KINDS, MoreUsers, SecretUsers, merged_users, no_more_users, secret_users
+from .secret_validation import (
+    base_problems,
+    data_problems,
+    metadata_problems,
+    name_problems,
+    refuse_problems,
+    reserved_problems,
+)
+from .versioned_secrets import (
+    VERSIONS_SELECTOR,
+    SecretVersion,
+    is_same_version,
+    newest_version,
+    secret_version,
+    surplus_versions,
+    versioned_name,
+    versioned_secret_object,
+)
+
+_SECRET = ("v1", "Secret")
+
+
+class VersionInUse(LifecycleError):
+    """A version is not deleted, because an object uses it."""
+
+
+@dataclass(frozen=True)
+class VersionContent:
+    """What a new version is to hold.
+
+    Attributes:
+        namespace, base: of the versions.
+        data: the values, as texts.
+        labels, annotations: beside those that mark a version.
+        source: a description of its creator.
+        owner: an entry of ``ownerReferences``; None if the Secret belongs to nothing.
+    """
+
+    namespace: str
+    base: str
+    data: Mapping[str, str] = field(repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    owner: Mapping[str, Any] | None = None
+
+    def as_version(self, version: int) -> Object:
+        """The Secret of a version with this content."""
+        return versioned_secret_object(
+            namespace=self.namespace,
+            base=self.base,
+            version=version,
+            data=self.data,
+            labels=self.labels,
+            annotations=self.annotations,
+            source=self.source,
+            owner=self.owner,
+        )
+
+    def problems(self) -> list[str]:
+        """Why no version can have this content."""
+        return [
+            *base_problems(self.base),
+            *data_problems(self.data),
+            *metadata_problems(self.labels, self.annotations),
+            *reserved_problems(self.labels, self.annotations),
+        ]
+
+
+@dataclass(frozen=True)
+class WrittenVersion:
+    """The newest version, after a write.
+
+    Attributes:
+        name: of the Secret.
+        version: its number.
+        is_new: whether the write has created it. False if the newest one was the same.
+        removed: names of older versions that were deleted.
+        prune_failure: why older versions could not be deleted; empty if they could, or if none had to.
+        secret: the Secret of the newest version.
+        previous: the Secret of the version before; None if there was none, or if the write has created none.
+    """
+
+    name: str
+    version: int
+    is_new: bool
+    removed: tuple[str, ...] = ()
+    prune_failure: str = ""
+    secret: Object = field(default_factory=dict, repr=False)
+    previous: Object | None = field(default=None, repr=False)
+
+
+def write_version(
+    cluster: Cluster,
+    content: VersionContent,
+    *,
+    keep: int | None = None,
+    more_users: MoreUsers = no_more_users,
+    dry_run: bool = False,
+) -> WrittenVersion:
+    """Create the next version, unless the newest one is the same.
+
+    Args:
+        cluster: where.
+        content: of the version.
+        keep: how many versions stay; None for all. One that an object uses stays as well.
+        more_users: users beside pods and workloads. It is called only if versions are to be deleted.
+        dry_run: whether the API server only validates what would be written.
+
+    Raises:
+        InvalidSecret: the API server would refuse the Secret. Nothing was written.
+        ClusterError: a request failed. No value is in its message.
+    """
+    action = f"cannot write a version of Secret {content.namespace}/{one_line(content.base, 253)}"
+    refuse_problems(action, content.problems())
+    written = _create_version(cluster, content, action, dry_run=dry_run)
+    if keep is None:
+        return written
+    try:
+        removed = _prune_versions(cluster, content, written, keep, more_users, dry_run=dry_run)
+    except ApiError as error:
+        failure = (
+            f"cannot delete old versions of Secret {content.namespace}/{content.base}: {error}."
+            f" The newest version is {written.name}. Correct this, and run it again."
+        )
+        return replace(written, prune_failure=failure)
+    return replace(written, removed=removed)
+
+
+def remove_versions(
+    cluster: Cluster,
+    namespace: str,
+    base: str,
+    *,
+    version: int | None = None,
+    force: bool = False,
+    more_users: MoreUsers = no_more_users,
+    dry_run: bool = False,
+) -> tuple[str, ...]:
+    """Delete one version of a base, or all of them. The answer has their names.
+
+    Args:
+        cluster: where.
+        namespace, base: of the versions.
+        version: the number of the only one to delete; None for all.
+        force: whether those are deleted, too, that an object uses.
+        more_users: users beside pods and workloads.
+        dry_run: whether the API server only validates the deletions.
+
+    Raises:
+        VersionInUse: an object uses one of them. Nothing was deleted.
+        ClusterError: a request failed.
+    """
+    versions = read_versions(cluster, namespace, base)
+    doomed = [one for one in versions if version in (None, one.version)]
+    if doomed and not force:
+        users = merged_users(read_secret_users(cluster, namespace), more_users())
+        _refuse_used(doomed, users)
+    return _delete_versions(cluster, {one: versions[one] for one in doomed}, dry_run=dry_run)
+
+
+def read_versions(cluster: Cluster, namespace: str, base: str) -> dict[SecretVersion, str]:
+    """The versions of a base, each with the uid of its Secret."""
+    listed = cluster.list(*_SECRET, namespace, label_selector=VERSIONS_SELECTOR, metadata_only=True)
+    versions = {secret_version(obj): obj["metadata"]["uid"] for obj in listed.items}
+    return {one: uid for one, uid in versions.items() if one is not None and one.base == base}
+
+
+def read_secret_users(cluster: Cluster, namespace: str) -> dict[str, tuple[str, ...]]:
+    """The Secrets that pods and workloads of a namespace use, each with its users."""
+    return secret_users(
+        obj for api_version, kind in USER_KINDS for obj in cluster.list(api_version, kind, namespace).items
+    )
+
+
+def _create_version(
+    cluster: Cluster, content: VersionContent, action: str, *, dry_run: bool
+) -> WrittenVersion:
+    tried = 0
+    while True:
+        newest = newest_version(content.base, read_versions(cluster, content.namespace, content.base))
+        number = max(tried, newest.version if newest else 0) + 1
+        wanted = content.as_version(number)
+        live = cluster.get(*_SECRET, newest.name, content.namespace) if newest else None
+        if newest is not None:
+            if live is None:
+                # It was deleted meanwhile.
+                continue
+            if _is_same(cluster, live, wanted):
+                return WrittenVersion(newest.name, newest.version, is_new=False, secret=live)
+        refuse_problems(action, name_problems(versioned_name(content.base, number)))
+        try:
+            with errors_without_values(wanted):
+                cluster.create(wanted, dry_run=dry_run)
+        except AlreadyExists:
+            # Another writer's version, or a Secret without the label.
+            tried = number
+            continue
+        name = wanted["metadata"]["name"]
+        return WrittenVersion(name, number, is_new=True, secret=wanted, previous=live)
+
+
+def _is_same(cluster: Cluster, live: Object, wanted: Object) -> bool:
+    """Whether the newest version is the same as the wanted one, as admission would make it."""
+    if is_same_version(live, wanted):
+        return True
+    try:
+        # Admission webhooks may add labels or change data of each version.
+        return is_same_version(live, cluster.create(wanted, dry_run=True))
+    except ApiError:
+        # The write itself will show what is wrong; some webhooks only refuse the dry run.
+        return False
+
+
+def _prune_versions(
+    cluster: Cluster,
+    content: VersionContent,
+    written: WrittenVersion,
+    keep: int,
+    more_users: MoreUsers,
+    *,
+    dry_run: bool,
+) -> tuple[str, ...]:
+    found = read_versions(cluster, content.namespace, content.base)
+    # A dry run has created none.
+    versions = {*found, SecretVersion(content.namespace, content.base, written.version, written.name)}
+    if not surplus_versions([*versions], keep, ()):
+        return ()
+    users = merged_users(read_secret_users(cluster, content.namespace), more_users())
+    doomed = surplus_versions([*versions], keep, users)
+    return _delete_versions(cluster, {one: found[one] for one in doomed if one in found}, dry_run=dry_run)
+
+
+def _delete_versions(
+    cluster: Cluster, uids: Mapping[SecretVersion, str], *, dry_run: bool
+) -> tuple[str, ...]:
+    removed = []
+    for one in sorted(uids, key=lambda one: one.version):
+        try:
+            if cluster.delete(*_SECRET, one.name, one.namespace, uid=uids[one], dry_run=dry_run):
+                removed.append(one.name)
+        except Conflict:
+            # It is another Secret of the same name, which was created meanwhile.
+            continue
+    return tuple(removed)
+
+
+def _refuse_used(versions: list[SecretVersion], users: SecretUsers) -> None:
+    used = [one for one in versions if one.name in users]
+    if not used:
+        return
+    reasons = [
+        f"Secret {one.namespace}/{one.name} is used by {_listed(users[one.name])}"
+        for one in used[:MOST_REASONS]
+    ]
+    more = f"; {len(used) - MOST_REASONS} more versions are in use" if len(used) > MOST_REASONS else ""
+    raise VersionInUse(
+        f"cannot delete versions of Secret {used[0].namespace}/{used[0].base}: {'; '.join(reasons)}{more}."
+        " Nothing was deleted. Delete or change these objects first, or delete the versions with force."
+    )
+
+
+def _listed(users: tuple[str, ...]) -> str:
+    more = f" and {len(users) - MOST_REASONS} more" if len(users) > MOST_REASONS else ""
+    return ", ".join(users[:MOST_REASONS]) + more
+
+
+@contextmanager
+def errors_without_values(secret: Object) -> Iterator[None]:
+    """Take the values of a Secret out of errors: the server or a webhook may quote them."""
+    redactor = Redactor()
+    redactor.note(secret)
+    try:
+        yield
+    except ApiError as error:
+        # The message may end within a value, so that only the whole text shows that there is one.
+        action = str(error).removesuffix(one_line(error.api_message)) if error.api_message else str(error)
+        error.api_message = redactor.clean(error.api_message)
+        error.args = (redactor.clean(action) + one_line(error.api_message),)
+        error.causes = ()
+        raise

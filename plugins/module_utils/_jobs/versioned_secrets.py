@@ -1,0 +1,182 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Versioned Secrets: pure. Each version is an immutable Secret ``<base>-v<number>`` with two labels.
+
+Labels, annotation and names are those of QuarksJob, so that both find each other's versions. A Secret without
+the label is no version, whatever its name.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.cluster import Object
+from .loose_json import mapping_of, mappings_in, text_of
+
+SECRET_KIND_LABEL = "quarks.cloudfoundry.org/secret-kind"
+VERSIONED_SECRET = "versionedSecret"
+"""The value of the label above."""
+SECRET_VERSION_LABEL = "quarks.cloudfoundry.org/secret-version"
+SOURCE_ANNOTATION = "quarks.cloudfoundry.org/source-description"
+VERSIONS_SELECTOR = f"{SECRET_KIND_LABEL}={VERSIONED_SECRET}"
+"""The label selector of all versions of all bases."""
+
+_VERSIONED_NAME = re.compile(r"(.+)-v([1-9][0-9]*)")
+
+
+@dataclass(frozen=True)
+class SecretVersion:
+    """One version of a versioned Secret.
+
+    Attributes:
+        namespace: of the Secret.
+        base: the name that all versions share.
+        version: its number, from 1.
+        name: of the Secret.
+    """
+
+    namespace: str
+    base: str
+    version: int
+    name: str
+
+
+def versioned_name(base: str, version: int) -> str:
+    """The name of a version: ``x-v3``."""
+    return f"{base}-v{version}"
+
+
+def split_versioned_name(name: str) -> tuple[str, int] | None:
+    """Base and number of a version's name: ``x-v3`` is ``("x", 3)``. None for any other name."""
+    found = _VERSIONED_NAME.fullmatch(name)
+    return (found[1], int(found[2])) if found else None
+
+
+def secret_version(obj: Mapping[str, Any]) -> SecretVersion | None:
+    """Which version a Secret is; None without the label, or if its name has no number.
+
+    The number in the name counts, and not the one in the label, because references have the name.
+    """
+    meta = mapping_of(obj.get("metadata"))
+    name = text_of(meta.get("name"))
+    parts = split_versioned_name(name)
+    if parts is None or mapping_of(meta.get("labels")).get(SECRET_KIND_LABEL) != VERSIONED_SECRET:
+        return None
+    return SecretVersion(text_of(meta.get("namespace")), *parts, name)
+
+
+def newest_version(base: str, versions: Iterable[SecretVersion]) -> SecretVersion | None:
+    """The version of a base with the highest number; None if there is none.
+
+    Args:
+        base: of the version.
+        versions: of any bases, in one namespace.
+    """
+    return max((one for one in versions if one.base == base), key=lambda one: one.version, default=None)
+
+
+def versioned_secret_object(
+    *,
+    namespace: str,
+    base: str,
+    version: int,
+    data: Mapping[str, str],
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    source: str = "",
+    owner: Mapping[str, Any] | None = None,
+) -> Object:
+    """The Secret of a new version.
+
+    Args:
+        namespace, base, version: what names it.
+        data: the values, as texts.
+        labels, annotations: beside those that mark a version.
+        source: a description of its creator.
+        owner: an entry of ``ownerReferences``; None if the Secret belongs to nothing.
+    """
+    metadata: Object = {
+        "name": versioned_name(base, version),
+        "namespace": namespace,
+        "labels": {
+            **(labels or {}),
+            SECRET_KIND_LABEL: VERSIONED_SECRET,
+            SECRET_VERSION_LABEL: str(version),
+        },
+        "annotations": {**(annotations or {}), SOURCE_ANNOTATION: source},
+    }
+    if owner is not None:
+        metadata["ownerReferences"] = [dict(owner)]
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": metadata,
+        "type": "Opaque",
+        "immutable": True,
+        "data": {key: base64.b64encode(value.encode()).decode() for key, value in data.items()},
+    }
+
+
+def has_same_data(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether two Secrets have the same data."""
+    return mapping_of(live.get("data")) == mapping_of(wanted.get("data"))
+
+
+def is_same_version(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a new version would be the same as the newest one: its data, labels and annotations.
+
+    The number of the version and the description of its source do not count. Neither do labels and
+    annotations that another field manager has added later, such as those of a backup tool: they would make
+    a new version at each run.
+
+    Args:
+        live: the newest version, as the server has it.
+        wanted: as :func:`versioned_secret_object` makes it.
+    """
+    return has_same_data(live, wanted) and all(
+        _compared(live, field, ignored) == _compared(wanted, field, ignored)
+        for field, ignored in (("labels", SECRET_VERSION_LABEL), ("annotations", SOURCE_ANNOTATION))
+    )
+
+
+def _compared(secret: Mapping[str, Any], field: str, ignored: str) -> Mapping[str, Any]:
+    values = mapping_of(mapping_of(secret.get("metadata")).get(field))
+    added = _added_later(secret, field)
+    return {name: value for name, value in values.items() if name != ignored and name not in added}
+
+
+def _added_later(secret: Mapping[str, Any], field: str) -> set[str]:
+    """The labels or annotations that only managers own that did not write the Secret's data."""
+    written: set[str] = set()
+    added: set[str] = set()
+    for entry in mappings_in(mapping_of(secret.get("metadata")).get("managedFields")):
+        fields = mapping_of(entry.get("fieldsV1"))
+        owned = mapping_of(mapping_of(fields.get("f:metadata")).get(f"f:{field}"))
+        names = {name.removeprefix("f:") for name in owned if name.startswith("f:")}
+        if "f:data" in fields or "f:immutable" in fields:
+            written |= names
+        else:
+            added |= names
+    return added - written
+
+
+def surplus_versions(
+    versions: Sequence[SecretVersion], keep: int, used_names: Container[str]
+) -> list[SecretVersion]:
+    """The versions to delete so that the newest ones of each base stay; the oldest first.
+
+    Args:
+        versions: of any bases, in one namespace.
+        keep: how many of each base stay, at least 1.
+        used_names: names of Secrets in use. These stay, too.
+    """
+    surplus: list[SecretVersion] = []
+    for base in sorted({one.base for one in versions}):
+        own = sorted((one for one in versions if one.base == base), key=lambda one: one.version)
+        surplus += [one for one in own[: -max(keep, 1)] if one.name not in used_names]
+    return surplus

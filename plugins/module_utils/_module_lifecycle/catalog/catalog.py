@@ -1,0 +1,116 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which modules there are, in which versions and channels, and the choice of one: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from ..._errors import LifecycleError
+from .catalog_module import CatalogModule
+from .documents import ReadDocument, SourcedDocument, read_document
+from .module_documents import ModuleDocuments
+from .module_version import ModuleVersion
+
+__all__ = ("Catalog", "CatalogError", "CatalogModule", "SourcedDocument", "read_catalog")
+
+
+class CatalogError(LifecycleError):
+    """A module, channel or version that the catalog doesn't have, or has with faults."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The modules that can be installed.
+
+    Attributes:
+        modules: by name.
+        problems: what is wrong with the documents of a module, by its name; those of no module have the
+            empty one. They concern no other module.
+    """
+
+    modules: Mapping[str, CatalogModule] = field(default_factory=dict)
+    problems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def choose(self, module: str, *, channel: str = "", version: str = "") -> ModuleVersion:
+        """The version of a module to install.
+
+        Args:
+            module: its name.
+            channel: whose version is wanted.
+            version: counts more than a channel. Without either it is the mandatory version.
+
+        Raises:
+            CatalogError: there is no such thing; the message says what there is, and what is wrong with it.
+        """
+        found = self.modules.get(module)
+        if found is None:
+            raise self._refusal(
+                module, f"module {module}: it is not in the catalog. {self._other_modules(module)}"
+            )
+        wanted = version.removeprefix("v") or (
+            self._version_of_channel(found, channel) if channel else found.mandatory
+        )
+        if not wanted:
+            raise self._refusal(
+                module, f"module {module}: neither a channel nor a version is wanted. {_offer(found)}"
+            )
+        if wanted not in found.versions:
+            by_channel = f", which is channel {channel}'s" if channel and not version else ""
+            raise self._refusal(
+                module, f"module {module}: the catalog has no version {wanted}{by_channel}. {_offer(found)}"
+            )
+        return found.versions[wanted]
+
+    def _version_of_channel(self, module: CatalogModule, channel: str) -> str:
+        if channel not in module.channels:
+            meant = _did_you_mean(channel, module.channels)
+            raise self._refusal(
+                module.name, f"module {module.name}: it has no channel {channel}. {meant}{_offer(module)}"
+            )
+        return module.channels[channel]
+
+    def _other_modules(self, module: str) -> str:
+        if not self.modules:
+            return "The catalog has no module at all."
+        return _did_you_mean(module, self.modules) + f"There are {', '.join(sorted(self.modules))}."
+
+    def _refusal(self, module: str, message: str) -> CatalogError:
+        """An error that lists the faults of the module's documents, or those of no module if it has none."""
+        problems = self.problems.get(module, () if module in self.modules else self.problems.get("", ()))
+        faults = "".join(f"\n- {problem}" for problem in problems)
+        return CatalogError(f"{message}\nFaults of the catalog:{faults}" if faults else message)
+
+
+def read_catalog(documents: Iterable[SourcedDocument]) -> Catalog:
+    """The modules that some documents describe; documents of other kinds are passed over.
+
+    The same template in several places is one. Two templates of a version that differ are a problem of their
+    module, and the catalog has neither.
+    """
+    by_module: dict[str, list[ReadDocument]] = {}
+    for read in filter(None, map(read_document, documents)):
+        by_module.setdefault(read.module, []).append(read)
+    modules: dict[str, CatalogModule] = {}
+    problems: dict[str, tuple[str, ...]] = {}
+    for name, read_documents in sorted(by_module.items()):
+        gathered = ModuleDocuments(name, read_documents)
+        if name:
+            modules[name] = gathered.module()
+        if gathered.problems:
+            problems[name] = tuple(dict.fromkeys(gathered.problems))
+    return Catalog(modules, problems)
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, sorted(known))
+    return f"Did you mean {' or '.join(near)}? " if near else ""
+
+
+def _offer(module: CatalogModule) -> str:
+    versions = f"Versions: {', '.join(module.versions) or 'none'}."
+    channels = ", ".join(f"{name} ({version})" for name, version in module.channels.items())
+    return f"{versions} Channels: {channels or 'none'}."

@@ -1,0 +1,203 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decides what happens to one module, by what is wanted, recorded, running and allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._cluster.cluster import GROUP
+from .._runs.records.modules import (
+    ABSENT,
+    DELETING,
+    ERROR,
+    GIVEN_UP,
+    IGNORE,
+    INSTALLED,
+    MANAGED,
+    NOT_INSTALLED,
+    READY,
+    SKIP_LABEL,
+    UNMANAGED,
+    WARNING,
+    ModuleRecord,
+)
+
+INSTALL, UPGRADE, ADOPT, KEEP = "install", "upgrade", "adopt", "keep"
+REFUSE, WAIT, UNMANAGE, DELETE, LEAVE = "refuse", "wait", "unmanage", "delete", "leave"
+"""What can happen to a module."""
+LOOKED_AFTER = (INSTALL, UPGRADE, ADOPT, KEEP, WAIT)
+"""What happens to modules whose objects are compared with their manifest, and applied where they differ."""
+
+
+@dataclass(frozen=True)
+class ModuleFacts:
+    """What is known of a module when it is decided on.
+
+    Attributes:
+        name: of the module.
+        wanted: ``managed``, ``unmanaged`` or ``absent``; empty where neither the user nor the catalog says.
+        policy: what becomes of it when it is absent.
+        target: the version that the catalog has for what is wanted; empty where it has none.
+        target_problem: why it has none, in a sentence.
+        record: what the cluster remembers; None where it has no record.
+        has_inventory: whether the objects of the module are recorded.
+        is_running: whether a manager of the module exists.
+        running: the version that counts: of the manager, else as it is recorded. Empty where neither says.
+        running_problem: why the version of a manager that exists is not known, in a sentence.
+        is_older: whether the target is older than what counts; None where the two can't be compared.
+        is_same: whether both are the same version.
+        other_owner: another tool that manages the module, in words; mostly empty.
+        restriction: why the module is not for this cluster; mostly empty.
+        window: the next maintenance window, where the upgrade has to wait for it; else empty.
+        ignoring_deletes: whether the policy ``ignore`` deletes the module once nothing lives of its kinds.
+    """
+
+    name: str
+    wanted: str
+    policy: str
+    target: str = ""
+    target_problem: str = ""
+    record: ModuleRecord | None = None
+    has_inventory: bool = False
+    is_running: bool = False
+    running: str = ""
+    running_problem: str = ""
+    is_older: bool | None = False
+    is_same: bool = False
+    other_owner: str = ""
+    restriction: str = ""
+    window: str = ""
+    ignoring_deletes: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What happens to a module.
+
+    Attributes:
+        action: one of the actions above.
+        state: what is reported of the module where its manager has no say in it.
+        message: why, and what to do, in a sentence; empty where nothing needs to be said.
+        version: of the manifest that its objects are compared with; empty where they are left alone.
+        takes_back: whether a deletion that has begun is taken back.
+    """
+
+    action: str
+    state: str
+    message: str = ""
+    version: str = ""
+    takes_back: bool = False
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the host fails for it."""
+        return self.action == REFUSE
+
+
+def decide(facts: ModuleFacts) -> Decision:
+    """What happens to a module."""
+    if facts.other_owner:
+        return Decision(LEAVE, GIVEN_UP, facts.other_owner)
+    if facts.record is not None and facts.record.is_skipped and facts.wanted != ABSENT:
+        return Decision(
+            LEAVE,
+            facts.record.status.state,
+            f"it is left alone, as its Module has the label {SKIP_LABEL}. Remove the label to go on:"
+            f" kubectl label modules.{GROUP} {facts.name} {SKIP_LABEL}-",
+        )
+    if facts.wanted == MANAGED:
+        return _decide_managed(facts)
+    if facts.wanted == UNMANAGED:
+        return _decide_unmanaged(facts)
+    if facts.wanted == ABSENT:
+        return _decide_absent(facts)
+    return Decision(LEAVE, facts.record.status.state if facts.record else "")
+
+
+def _decide_managed(facts: ModuleFacts) -> Decision:
+    name, record = facts.name, facts.record
+    if facts.restriction:
+        return Decision(REFUSE, ERROR, f"{name} is not for this cluster: it {facts.restriction}")
+    if facts.target_problem:
+        return Decision(REFUSE, ERROR, facts.target_problem)
+    if facts.running_problem:
+        return Decision(
+            REFUSE,
+            ERROR,
+            f"the version of {name} that runs is not known: {facts.running_problem}. Nothing is changed until"
+            " running_version says which one it is",
+        )
+    takes_back = bool(record and record.deletion_since)
+    is_ours = record is not None and record.is_managed and facts.has_inventory
+    if not facts.running:
+        return Decision(INSTALL, READY, version=facts.target, takes_back=takes_back)
+    if facts.is_same:
+        return Decision(KEEP if is_ours else ADOPT, READY, version=facts.target, takes_back=takes_back)
+    if facts.is_older is None:
+        return Decision(
+            REFUSE,
+            ERROR,
+            f"{name} {facts.running} is installed, and {facts.target} can't be compared with it: at least one"
+            " of them is not a semantic version",
+        )
+    if facts.is_older:
+        return Decision(
+            REFUSE,
+            ERROR,
+            f"{name} {facts.running} is installed, and {facts.target} is older. A module never goes down:"
+            " wait for a newer version in the channel, or remove the module (state: absent)"
+            " and install it again",
+        )
+    if facts.window and (facts.is_running or is_ours):
+        kept = record.installed_version if is_ours and record else ""
+        return Decision(
+            WAIT,
+            WARNING,
+            f"{name} {facts.target} requires downtime, and waits for the next maintenance window:"
+            f" {facts.window}",
+            version=kept,
+            takes_back=takes_back,
+        )
+    return Decision(UPGRADE, READY, version=facts.target, takes_back=takes_back)
+
+
+def _decide_unmanaged(facts: ModuleFacts) -> Decision:
+    record = facts.record
+    if record is not None and record.is_managed:
+        return Decision(UNMANAGE, GIVEN_UP, takes_back=bool(record.deletion_since))
+    if record is not None:
+        return Decision(LEAVE, GIVEN_UP)
+    return Decision(LEAVE, INSTALLED if facts.is_running else NOT_INSTALLED)
+
+
+def _decide_absent(facts: ModuleFacts) -> Decision:
+    name, record = facts.name, facts.record
+    if record is not None and record.is_managed:
+        if facts.policy == IGNORE and not (record.deletion_since or facts.ignoring_deletes):
+            return Decision(UNMANAGE, GIVEN_UP)
+        return Decision(DELETE, DELETING, version=_version_while_deleting(facts, record))
+    if not facts.is_running:
+        return Decision(LEAVE, GIVEN_UP if record else NOT_INSTALLED)
+    if record is not None and facts.policy == IGNORE:
+        return Decision(LEAVE, GIVEN_UP)
+    how = "is not managed" if record else "was installed by hand"
+    return Decision(
+        REFUSE,
+        ERROR,
+        f"{name} {how}, so which objects belong to it is not recorded, and none is deleted. Set its state to"
+        " managed first, and to absent in a second run",
+    )
+
+
+def _version_while_deleting(facts: ModuleFacts, record: ModuleRecord) -> str:
+    """The version that the operator has while something blocks the deletion; empty where it is left alone.
+
+    It may need what a newer version mends. One that somebody else has changed is not taken back.
+    """
+    if facts.running_problem or facts.restriction:
+        return ""
+    if facts.target and facts.is_older is False and not facts.window:
+        return facts.target
+    return record.installed_version if facts.running == record.installed_version else ""

@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Creates the default configuration of a module, once.
+
+A run notes that it is about to create it, creates it, and notes its uid. A run that was killed in between has
+left an object that our own field manager created: the next run finds it by that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+
+from .._cluster.cluster import Cluster, Object, manager_of, ref_of
+from .._cluster.errors import (
+    AlreadyExists,
+    ClusterError,
+    Forbidden,
+    KindNotServed,
+    may_have_acted,
+)
+from .denial import PREFIX
+
+CONFIGURATION_MANAGER = manager_of("default-configuration")
+"""The field manager by which default configurations are created, and nothing else is written."""
+RETRY_SECONDS = 1.0
+
+
+class Creation(StrEnum):
+    """How far the creation of a module's default configuration has come."""
+
+    REQUESTED = "requested"
+    """It is about to be created, or was created by a run that could not note it."""
+    CREATED = "created"
+    DECLINED = "declined"
+    """None is created: the cluster has instances of the user's."""
+
+
+def create_configuration(
+    cluster: Cluster, obj: Object, *, deadline: float, cancelled: Callable[[], bool] = lambda: False
+) -> str:
+    """Create the default configuration, or find the one that an interrupted run has created.
+
+    An operator that starts may not serve its webhooks or its kinds yet, one with the same name may still be
+    being deleted, and a denial that was lifted just now is in force for about a second: that is tried again.
+
+    Args:
+        cluster: the live one.
+        obj: the template's configuration, or the user's in its place, with its namespace. The note that it is
+            requested must have been made.
+        deadline: when to give up, on the clock of ``time.monotonic()``.
+        cancelled: whether to give up.
+
+    Returns:
+        Its uid; empty if there is one of that name that somebody else created.
+
+    Raises:
+        ClusterError: the server refuses it, or could not create it before the deadline.
+    """
+    writer = cluster.with_field_manager(CONFIGURATION_MANAGER)
+    while True:
+        try:
+            return str(writer.create(obj)["metadata"]["uid"])
+        except AlreadyExists:
+            found = _find(cluster, obj)
+            if found is not None and not found["metadata"].get("deletionTimestamp"):
+                return str(found["metadata"]["uid"]) if _is_created_by_us(found) else ""
+            problem = "one of that name is still being deleted" + _held_by(found)
+        except KindNotServed as error:
+            problem = str(error)
+        except Forbidden as error:
+            if PREFIX not in error.api_message:
+                raise
+            problem = str(error)
+        except ClusterError as error:
+            if not may_have_acted(error):
+                raise
+            problem = str(error)
+        if cancelled():
+            raise ClusterError(f"the run was cancelled before {ref_of(obj)} was created: {problem}")
+        if time.monotonic() >= deadline:
+            raise ClusterError(
+                f"the default configuration {ref_of(obj)} could not be created in time: {problem}. Find out"
+                " why, and run the playbook again"
+            )
+        time.sleep(RETRY_SECONDS)
+
+
+def _find(cluster: Cluster, obj: Object) -> Object | None:
+    ref = ref_of(obj)
+    return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace)
+
+
+def _is_created_by_us(live: Object) -> bool:
+    """Whether our field manager has written an object. Of one without any field there are no managers."""
+    managers = live["metadata"].get("managedFields") or ()
+    return not managers or any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)
+
+
+def _held_by(live: Object | None) -> str:
+    finalizers = live["metadata"].get("finalizers") if live else None
+    return f", held by {', '.join(finalizers)}" if finalizers else ""

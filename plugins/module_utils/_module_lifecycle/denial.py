@@ -1,0 +1,216 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Denies creating objects of a module's kinds while the module is being deleted.
+
+A ValidatingAdmissionPolicy without parameters denies them (KEP-3488, Kubernetes 1.30). Updates and deletions
+pass. The policy denies one ConfigMap too, which is only ever created in a dry run: whether the server refuses
+that one shows whether the policy is in force. An object of the module's own kinds could not show it, as the
+server refuses one that lacks a required field at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref
+from .._cluster.errors import ClusterError, Forbidden, KindNotServed
+from .._objects.access.rights import Right, refused_right
+
+GROUP = "admissionregistration.k8s.io"
+API_VERSION = f"{GROUP}/v1"
+POLICY = "ValidatingAdmissionPolicy"
+BINDING = "ValidatingAdmissionPolicyBinding"
+PREFIX = "kyma-lifecycle-deleting-"
+PROBE_NAMESPACE = "default"
+"""Where the ConfigMap would be: this namespace can't be deleted. RBAC can't grant a creation by name, and to
+create any ConfigMap in kube-system would be a larger right."""
+REFUSALS = 4
+REFUSAL_PAUSE_SECONDS = 0.4
+"""How often in a row the ConfigMap has to be refused, and the pause in between.
+
+One refusal shows that one API server has the policy. Each one reads its policies again once a second
+(policyRefreshInterval in k8s.io/apiserver, pkg/admission/plugin/policy/generic): a second after the first
+refusal, the others have had their turn, and some of the requests may have reached them.
+"""
+
+
+@dataclass(frozen=True)
+class Denial:
+    """What may not be created while a module is being deleted.
+
+    Attributes:
+        module: its name.
+        since: when its deletion began, RFC 3339.
+        kinds: group and plural of each of its kinds, in whatever version.
+        exempt: objects that may be created all the same: those that the manifest itself brings.
+    """
+
+    module: str
+    since: str
+    kinds: frozenset[tuple[str, str]]
+    exempt: frozenset[Ref] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The name of the policy and of its binding."""
+        return PREFIX + self.module
+
+
+def denial_objects(denial: Denial) -> list[Object]:
+    """The policy and its binding."""
+    rules = [
+        {
+            "apiGroups": [group],
+            "apiVersions": ["*"],
+            "operations": ["CREATE"],
+            "resources": sorted(plural for one, plural in denial.kinds if one == group),
+        }
+        for group in sorted({group for group, _plural in denial.kinds})
+    ]
+    probed = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["configmaps"],
+        "resourceNames": [_probe_name(denial)],
+    }
+    message = (
+        f"module {denial.module} is being deleted by kyma.lifecycle since {denial.since}, so nothing new of"
+        " its kinds can be created. To use the module again, run kyma.lifecycle.module for it with"
+        " state: managed"
+    )
+    spec: Object = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [*rules, probed]},
+        # Without a reason the server answers 422, as it does of an invalid object.
+        "validations": [{"expression": "false", "message": message, "reason": "Forbidden"}],
+    }
+    if denial.exempt:
+        exempt = json.dumps(sorted(map(list, denial.exempt)))
+        # An object that the server is to name has no name yet; a cluster-scoped one has no namespace.
+        created = (
+            "[request.kind.group, request.kind.kind,"
+            ' string(object.metadata.?namespace.orValue("")), string(object.metadata.?name.orValue(""))]'
+        )
+        spec["matchConditions"] = [{"name": "not-exempt", "expression": f"!({created} in {exempt})"}]
+    return [
+        _object(POLICY, denial.name, spec),
+        _object(BINDING, denial.name, {"policyName": denial.name, "validationActions": ["Deny"]}),
+    ]
+
+
+def _object(kind: str, name: str, spec: Object) -> Object:
+    metadata = {"name": name, "labels": {MANAGED_BY: FIELD_MANAGER}}
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _probe_name(denial: Denial) -> str:
+    """The ConfigMap's name. It changes with the kinds: an older policy of the module must not deny it."""
+    content = json.dumps([sorted(denial.kinds), sorted(denial.exempt)])
+    return f"{denial.name}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
+def impose(
+    cluster: Cluster, denial: Denial, *, deadline: float, cancelled: Callable[[], bool] = lambda: False
+) -> None:
+    """Deny it, and return once the API server does. A denial of the same module is brought up to date.
+
+    Args:
+        cluster: the live one.
+        denial: what to deny.
+        deadline: when to give up, on the clock of ``time.monotonic()``.
+        cancelled: whether to give up.
+
+    Raises:
+        ClusterError: it is not in force: the server lacks the kind or refuses an object, the time is up, or
+            the run was cancelled. What was applied stays.
+    """
+    try:
+        for obj in denial_objects(denial):
+            cluster.apply(obj, force=True)
+    except KindNotServed as error:
+        raise ClusterError(
+            f"{POLICY} {denial.name} could not be created, so module {denial.module} was not deleted:"
+            f" {error}. Upgrade the cluster to Kubernetes 1.30 or newer, and run the playbook again"
+        ) from error
+    refusals = 0
+    while (refusals := refusals + 1 if _is_denied(cluster, denial) else 0) < REFUSALS:
+        if cancelled():
+            raise ClusterError(f"the run was cancelled before {POLICY} {denial.name} was in force")
+        if time.monotonic() >= deadline:
+            raise ClusterError(_not_in_force(cluster, denial))
+        time.sleep(REFUSAL_PAUSE_SECONDS)
+
+
+def _is_denied(cluster: Cluster, denial: Denial) -> bool:
+    """Whether the server refuses the ConfigMap by this policy."""
+    probe = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _probe_name(denial), "namespace": PROBE_NAMESPACE},
+    }
+    try:
+        cluster.create(probe, dry_run=True)
+    except Forbidden as refusal:
+        if f"{POLICY} '{denial.name}'" in refusal.api_message:
+            return True
+        if refused_right(refusal.api_message):
+            raise
+        raise ClusterError(
+            f"it is not known whether {POLICY} {denial.name} is in force, as something else refuses the dry"
+            f" run that shows it: {refusal}. Allow ConfigMaps named {PREFIX}* in namespace"
+            f" {PROBE_NAMESPACE}, and run the playbook again"
+        ) from refusal
+    return False
+
+
+def _not_in_force(cluster: Cluster, denial: Denial) -> str:
+    """Why the time was up, for a person."""
+    policy = cluster.get(API_VERSION, POLICY, denial.name)
+    checked = ((policy or {}).get("status") or {}).get("typeChecking") or {}
+    warnings = [str(one.get("warning")) for one in checked.get("expressionWarnings") or ()]
+    if policy is None:
+        reason = "it was deleted meanwhile"
+    elif warnings:
+        reason = f"the server warns of its expressions: {'; '.join(warnings)}"
+    else:
+        reason = "the API server still accepts what it denies"
+    kinds = "validatingadmissionpolicies,validatingadmissionpolicybindings"
+    return (
+        f"{POLICY} {denial.name} did not come into force in time: {reason}. Nothing of module {denial.module}"
+        " was deleted, as new objects of its kinds could still appear. Find out why, and run the playbook"
+        f" again: kubectl get {kinds} {denial.name} -o yaml"
+    )
+
+
+def lift(cluster: Cluster, module: str) -> bool:
+    """Deny it no longer; whether there was a denial. The API server follows within about a second."""
+    name = PREFIX + module
+    try:
+        had_binding = cluster.delete(API_VERSION, BINDING, name)
+        return cluster.delete(API_VERSION, POLICY, name) or had_binding
+    except KindNotServed:
+        return False
+
+
+def modules_denied(cluster: Cluster) -> frozenset[str]:
+    """The names of the modules that have a denial, in force or not."""
+    ours = cluster.list(
+        API_VERSION, POLICY, label_selector=f"{MANAGED_BY}={FIELD_MANAGER}", metadata_only=True
+    )
+    names = (policy["metadata"]["name"] for policy in ours.items)
+    return frozenset(name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX))
+
+
+def rights_to_deny() -> set[Right]:
+    """What imposing, lifting and listing denials takes. Only the ConfigMap's namespace can be given."""
+    of_policies = ("get", "list", "create", "patch", "delete")
+    of_bindings = ("create", "patch", "delete")
+    found = {Right(verb, GROUP, "validatingadmissionpolicies") for verb in of_policies}
+    found |= {Right(verb, GROUP, "validatingadmissionpolicybindings") for verb in of_bindings}
+    return found | {Right("create", "", "configmaps", PROBE_NAMESPACE)}

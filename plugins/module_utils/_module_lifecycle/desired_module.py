@@ -1,0 +1,117 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a module consists of: a version of it with its manifest, complete for this cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd, kinds_of_crd
+from .._components.component_inventory import DeployedAs
+from .._components.desired_component import (
+    DesiredComponent,
+    Scope,
+    autoscaled_targets,
+    complete_manifests,
+    with_own_kinds,
+)
+from .._objects.inventory.inventory import Inventory
+from .._release.lazy_objects import LazyObjects
+from .._release.manifests import objects_digest
+from .._release.model import Content
+from .catalog.image_rewriting import rewrite_images
+from .catalog.module_version import ModuleVersion
+
+DEFAULT_NAMESPACE = "kyma-system"
+"""Where objects go that name no namespace, if the manager has none either."""
+
+
+@dataclass(frozen=True)
+class ManifestTerms:
+    """How manifests become objects of this cluster.
+
+    Attributes:
+        namespaced: which kinds are namespaced, as far as the cluster serves them.
+        image_prefixes, pull_secret: see :class:`~.module_request.ModulesRequest`.
+        foreign_namespaces: namespaces that exist, and that the module has not created.
+    """
+
+    namespaced: Scope
+    image_prefixes: Mapping[str, str]
+    pull_secret: str
+    foreign_namespaces: Collection[str]
+
+
+def desired_module(
+    version: ModuleVersion, manifest: Sequence[Object], source: str, terms: ManifestTerms
+) -> DesiredComponent:
+    """A version of a module as it is to be.
+
+    A namespace that the manifest only refers to is created with it, where the cluster lacks it.
+
+    Args:
+        version: of the module.
+        manifest: its objects as they stand there.
+        source: what identifies the manifest.
+        terms: how they become objects of this cluster.
+    """
+    namespace = (version.manager.namespace if version.manager else "") or DEFAULT_NAMESPACE
+    rewritten = rewrite_images(manifest, terms.image_prefixes, terms.pull_secret)
+    objects = complete_manifests(
+        rewritten,
+        namespace,
+        with_own_kinds(terms.namespaced, [Content(rewritten)]),
+        set(autoscaled_targets(rewritten, namespace)),
+    )
+    objects = [*_missing_namespaces(objects, terms.foreign_namespaces), *objects]
+    return DesiredComponent(
+        name=version.module,
+        namespace=namespace,
+        objects=objects,
+        digest=objects_digest(objects),
+        refs=frozenset(map(ref_of, objects)),
+        source=source,
+        listed=DeployedAs(version=version.version, component_version=version.version),
+    )
+
+
+def unchanged_module(
+    version: ModuleVersion, inventory: Inventory, source: str, objects: LazyObjects
+) -> DesiredComponent:
+    """A module that is as it was deployed; its manifest is read only on first access."""
+    return DesiredComponent(
+        name=version.module,
+        namespace=inventory.namespace,
+        objects=objects,
+        digest=inventory.digest,
+        refs=inventory.refs,
+        source=source,
+        listed=DeployedAs(version=version.version, component_version=version.version),
+        is_unchanged=True,
+    )
+
+
+def _missing_namespaces(objects: Sequence[Object], foreign: Collection[str]) -> list[Object]:
+    own = {obj["metadata"]["name"] for obj in objects if ref_of(obj)[:2] == NAMESPACE_KIND}
+    named = {ref_of(obj).namespace for obj in objects} - {""}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in sorted(named - own - set(foreign))
+    ]
+
+
+def defined_plurals(objects: Sequence[Object]) -> dict[tuple[str, str], str]:
+    """The kinds (group, kind) that definitions among the objects define, with their plural names."""
+    return {
+        (known.group, known.resource.kind): known.resource.plural
+        for crd in filter(is_crd, objects)
+        for known in kinds_of_crd(crd).values()
+    }
+
+
+def own_instances(refs: Collection[Ref], kinds: Collection[tuple[str, str]]) -> frozenset[Ref]:
+    """Those of the references that are custom resources of some kinds (group, kind)."""
+    return frozenset(ref for ref in refs if ref[:2] in kinds and ref[:2] != CRD_KIND)

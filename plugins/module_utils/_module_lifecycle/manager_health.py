@@ -1,0 +1,95 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a module is ready, by its manager, and whether its manager was scaled to nothing: pure.
+
+A module's state comes from its manager, or from all of its manifest where the template names none. The status
+of its configuration says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any, NamedTuple
+
+from .._cluster.cluster import Object, Ref
+from .._objects.health.status import CURRENT, assess_health
+from .._objects.ownership.autoscaling import Target, is_scaled
+
+
+class ManagerHealth(NamedTuple):
+    """Whether a module is ready.
+
+    Attributes:
+        is_ready: whether all that it is judged by is healthy.
+        reason: what is not healthy and why, for a person; empty if the module is ready.
+    """
+
+    is_ready: bool
+    reason: str = ""
+
+
+def manager_health(
+    manager: Ref, live: Object | None, autoscaled: Container[Target] = frozenset()
+) -> ManagerHealth:
+    """The health of a module by its manager.
+
+    Args:
+        manager: what the template names.
+        live: the manager as it is; None if there is none.
+        autoscaled: what the cluster's autoscalers target, which may be scaled to nothing.
+    """
+    if live is not None and _replicas(live) == 0 and not is_scaled(live, autoscaled):
+        return ManagerHealth(False, f"{manager}: it is scaled to 0 replicas")
+    return manifest_health({manager: live})
+
+
+def manifest_health(objects: Mapping[Ref, Object | None]) -> ManagerHealth:
+    """The health of a module without a manager, by all objects of its manifest.
+
+    Args:
+        objects: as they are; None for those that do not exist.
+    """
+    problems = [problem for ref, live in sorted(objects.items()) if (problem := _problem(ref, live))]
+    if not problems:
+        return ManagerHealth(True)
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return ManagerHealth(False, problems[0] + more)
+
+
+def _problem(ref: Ref, live: Object | None) -> str:
+    if live is None:
+        return f"{ref}: it does not exist"
+    health = assess_health(live)
+    return "" if health.state == CURRENT else f"{ref}: {health.message}"
+
+
+def needs_scaling_back(live: Object, desired: Object, autoscaled: Container[Target] = frozenset()) -> bool:
+    """Whether a manager was scaled to nothing, which its manifest does not want.
+
+    An apply does not always mend it. The server notes no owner of ``replicas`` that the subresource ``scale``
+    set to 0: if the manifest lacks the field, even its metadata looks as before. And what a controller has
+    set is left to it.
+
+    Args:
+        live: the manager as it is.
+        desired: as its manifest has it.
+        autoscaled: what the cluster's autoscalers target.
+    """
+    return _replicas(live) == 0 and _replicas(desired) != 0 and not is_scaled(live, autoscaled)
+
+
+def scaling_patch(live: Object, desired: Object) -> dict[str, Any]:
+    """The merge patch that scales a manager back, to one replica where its manifest says nothing.
+
+    It is for the object itself, not for its subresource ``scale``, so that the next apply takes ``replicas``
+    over, or gives it up where the manifest lacks it. It holds for this very object only.
+    """
+    return {"metadata": {"uid": live["metadata"]["uid"]}, "spec": {"replicas": _replicas(desired)}}
+
+
+def _replicas(obj: Object) -> int:
+    """How many replicas are wanted: one if nothing is said, as for the kinds that scale."""
+    spec = obj.get("spec")
+    replicas = spec.get("replicas") if isinstance(spec, dict) else None
+    return replicas if isinstance(replicas, int) else 1

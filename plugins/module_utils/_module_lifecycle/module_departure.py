@@ -1,0 +1,337 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deletes one module: nothing of its operator goes while anything lives that it manages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.errors import ClusterError, Conflict, NotFound
+from .._cluster.kinds import CRD_KIND, is_built_in
+from .._components.component_removal import ComponentRemoval, remove_components
+from .._errors import MOST_REASONS, LifecycleError
+from .._objects.health.wait import wait_until_gone
+from .._objects.health.watcher import Watcher
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.inventory.live_objects import read_metadata
+from .._objects.prune.contained_objects import ContainedObjects
+from .._objects.prune.managed_resources import describe_living, living_resources
+from .._objects.prune.removal import OPERATORS_ROUND, Terms
+from .._progress import Progress
+from .._runs.outcomes import removal_outcome, removal_reporter
+from .denial import Denial, impose, lift
+
+DENIAL_SECONDS = 60.0
+"""How long the API server may take to deny new resources of a module; mostly a second."""
+
+
+@dataclass(frozen=True)
+class DepartureTerms:
+    """On what terms modules are deleted.
+
+    Attributes:
+        cluster: live or an overlay.
+        is_rehearsal: whether it is an overlay, on which nothing can be denied or waited for.
+        timeout: seconds that a module may take to go.
+        cancelled: whether to stop.
+        progress: where to report.
+        others: the objects of other owners.
+    """
+
+    cluster: Cluster
+    is_rehearsal: bool
+    timeout: float
+    cancelled: Callable[[], bool]
+    progress: Progress
+    others: Sequence[InventoryEntry] = ()
+
+
+@dataclass(frozen=True)
+class DepartingModule:
+    """A module that is to go.
+
+    Attributes:
+        name: of the module.
+        inventory: what it consists of; None where nothing is left of it.
+        associated: kinds (group, kind) that it manages beside those that it defines.
+        configuration_uid: of the default configuration, if this collection has created it; else empty.
+        since: when the deletion began, RFC 3339.
+        deletes_resources: whether the resources of users are deleted, too.
+    """
+
+    name: str
+    inventory: Inventory | None
+    associated: Collection[tuple[str, str]]
+    configuration_uid: str
+    since: str
+    deletes_resources: bool = False
+
+
+@dataclass(frozen=True)
+class Departure:
+    """What came of the deletion of a module.
+
+    Attributes:
+        is_over: whether nothing is left of it.
+        deleted: how many objects went.
+        blockers: what blocks it, line by line.
+        error: why it is not over, in a sentence.
+        warnings: what a person should know.
+    """
+
+    is_over: bool
+    deleted: int = 0
+    blockers: tuple[str, ...] = ()
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ManagedKinds:
+    """The kinds whose resources block the deletion of a module.
+
+    Attributes:
+        kinds: group and kind of each.
+        plurals: group and plural name of each that the server knows.
+    """
+
+    kinds: frozenset[tuple[str, str]]
+    plurals: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+
+def managed_kinds(cluster: Cluster, module: DepartingModule) -> ManagedKinds:
+    """The kinds that a module manages: those that it defines, and those that are associated with it.
+
+    It takes one request for all definitions, as a module may bring many. Kinds of Kubernetes itself that a
+    template associates are passed over: no module manages all Secrets of a cluster.
+
+    Raises:
+        ClusterError: they can't be read.
+    """
+    kinds: dict[tuple[str, str], str] = {}
+    entries = module.inventory.entries if module.inventory else ()
+    names = {entry.ref.name for entry in entries if entry.ref[:2] == CRD_KIND}
+    crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items if names else []
+    for crd in crds:
+        if crd["metadata"]["name"] in names:
+            spec = crd["spec"]
+            kinds[spec["group"], spec["names"]["kind"]] = spec["names"]["plural"]
+    associated = [one for one in module.associated if not is_built_in(one[0])]
+    for group, kind in associated:
+        for resource in cluster.served(group, kind):
+            kinds[group, kind] = resource.plural
+    plurals = frozenset((group, plural) for (group, _kind), plural in kinds.items())
+    return ManagedKinds(frozenset({*kinds, *associated}), plurals)
+
+
+class ModuleDeparture:
+    """The deletion of one module, step by step.
+
+    Each step looks at the cluster for itself, so that a deletion that was cut off anywhere goes on with the
+    next run.
+    """
+
+    def __init__(self, terms: DepartureTerms, module: DepartingModule) -> None:
+        self._terms = terms
+        self._module = module
+        self._own: frozenset[Ref] = frozenset()
+        self._deadline = time.monotonic() + terms.timeout
+        self._deleted = 0
+
+    def blockers(self) -> list[Object]:
+        """The metadata of what lives of the module's kinds, its own resources included.
+
+        Raises:
+            LifecycleError: it can't be asked, so nothing may be deleted.
+        """
+        found = living_resources(self._terms.cluster, self._kinds.kinds)
+        errors = [str(one) for one in found.values() if isinstance(one, ClusterError)]
+        if errors:
+            told = "; ".join(errors[:MOST_REASONS])
+            raise LifecycleError(
+                "nothing more of it is deleted, as it is not known whether resources of its kinds live:"
+                f" {told}"
+            )
+        return [obj for one in found.values() if isinstance(one, list) for obj in one]
+
+    def depart(self) -> Departure:
+        """Delete the module as far as it may go now; never raises for what a cluster gets wrong."""
+        try:
+            return self._depart()
+        except LifecycleError as error:
+            return Departure(False, self._deleted, error=str(error))
+
+    def _depart(self) -> Departure:
+        terms, module = self._terms, self._module
+        if module.inventory is None:
+            # All of it is gone, and what a run that was cut off has left over.
+            return self._remove_rest()
+        kinds = self._kinds
+        self._own = self._own_instances(kinds)
+        if kinds.plurals and not terms.is_rehearsal:
+            self._report("denying new resources of its kinds")
+            denial = Denial(module.name, module.since, kinds.plurals, self._own)
+            limit = min(self._deadline, time.monotonic() + DENIAL_SECONDS)
+            impose(terms.cluster, denial, deadline=limit, cancelled=terms.cancelled)
+        living = self.blockers()
+        self._delete_own(living)
+        blocking = [] if module.deletes_resources else [one for one in living if not self._is_own(one)]
+        if not blocking:
+            self._wait_until_gone(living)
+        left = self.blockers()
+        if left and not (terms.is_rehearsal and not blocking):
+            return self._blocked(left)
+        return self._remove_rest()
+
+    def _blocked(self, left: Sequence[Object]) -> Departure:
+        told = describe_living(left, datetime.now(UTC))
+        error = (
+            "resources of its kinds live, so its operator stays. Delete them, or set delete_resources for"
+            " this module, and run the playbook again"
+        )
+        return Departure(False, self._deleted, tuple(told), error)
+
+    @cached_property
+    def _kinds(self) -> ManagedKinds:
+        return managed_kinds(self._terms.cluster, self._module)
+
+    def _own_instances(self, kinds: ManagedKinds) -> frozenset[Ref]:
+        inventory = self._module.inventory
+        refs = {entry.ref for entry in inventory.entries} if inventory else set()
+        return frozenset(ref for ref in refs if ref[:2] in kinds.kinds)
+
+    def _is_own(self, obj: Object) -> bool:
+        """Whether a living resource is the module's own to delete."""
+        module = self._module
+        is_default = bool(module.configuration_uid) and obj["metadata"].get("uid") == module.configuration_uid
+        return is_default or ref_of(obj) in self._own
+
+    def _delete_own(self, living: Sequence[Object]) -> None:
+        """Ask the default configuration to go, then the manifest's own instances, then users' resources."""
+        module = self._module
+        ranks = (
+            [one for one in living if one["metadata"].get("uid") == module.configuration_uid],
+            [one for one in living if ref_of(one) in self._own],
+            [one for one in living if module.deletes_resources and not self._is_own(one)],
+        )
+        for rank in ranks:
+            for obj in rank:
+                if not obj["metadata"].get("deletionTimestamp"):
+                    self._delete(obj)
+
+    def _delete(self, obj: Object) -> None:
+        ref, meta = ref_of(obj), obj["metadata"]
+        self._report(f"deleting {ref}")
+        try:
+            self._terms.cluster.delete(
+                obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, uid=meta["uid"]
+            )
+        except (Conflict, NotFound):
+            # Another one of this name is none of ours; the look that follows sees it.
+            return
+        self._deleted += 1
+
+    def _wait_until_gone(self, living: Sequence[Object]) -> None:
+        if not living or self._terms.is_rehearsal:
+            return
+        wait_until_gone(
+            self._terms.cluster,
+            living,
+            deadline=self._deadline,
+            cancelled=self._terms.cancelled,
+            on_change=removal_reporter(self._terms.progress, self._module.name, "deleting"),
+        )
+
+    def _remove_rest(self) -> Departure:
+        """Remove what is left of the module, its definitions at the end."""
+        terms, module = self._terms, self._module
+        warnings: tuple[str, ...] = ()
+        if module.inventory is not None:
+            removal = self._removal(module.inventory)
+            look = _LastLook(self.blockers, removal)
+            remove_components(
+                {module.name: removal},
+                Terms(
+                    terms.cluster,
+                    cancelled=terms.cancelled,
+                    retain=ContainedObjects(terms.cluster).retain,
+                    watcher=Watcher(terms.cluster),
+                ),
+                inventories={} if terms.is_rehearsal else {module.name: module.inventory},
+                timeout=terms.timeout,
+                progress=terms.progress,
+                state="deleting",
+                after_round=look.after_round,
+            )
+            if look.left:
+                return self._blocked(look.left)
+            outcome = removal_outcome(module.name, removal.removal)
+            self._deleted += outcome.deleted
+            definitions = [entry for entry in removal.removal.retained if entry.ref[:2] == CRD_KIND]
+            if outcome.error or definitions:
+                error = outcome.error or "; ".join(removal.removal.notes)
+                return Departure(False, self._deleted, error=error, warnings=outcome.warnings)
+            warnings = outcome.warnings
+        if not terms.is_rehearsal:
+            lift(terms.cluster, module.name)
+        return Departure(True, self._deleted, warnings=warnings)
+
+    def _removal(self, inventory: Inventory) -> ComponentRemoval:
+        others = {entry.ref for entry in self._terms.others}
+        uids = {entry.uid for entry in self._terms.others if entry.uid}
+        live = read_metadata(self._terms.cluster, [inventory])
+        entries = [
+            _as_it_is(entry, live)
+            for entry in inventory.entries
+            if entry.ref not in others and entry.uid not in uids
+        ]
+        return ComponentRemoval(entries, whole=True, others=self._terms.others)
+
+    def _report(self, detail: str) -> None:
+        self._terms.progress(self._module.name, "deleting", detail)
+
+
+class _LastLook:
+    """The last look for resources of a module, when all is gone but its definitions and namespaces.
+
+    Attributes:
+        left: the metadata of what lives then.
+    """
+
+    def __init__(self, blockers: Callable[[], list[Object]], removal: ComponentRemoval) -> None:
+        self.left: list[Object] = []
+        self._blockers = blockers
+        self._removal = removal
+        self._rounds = 0
+
+    def after_round(self, _name: str) -> None:
+        """Stop the removal before its last round if anything lives, or if it can't be asked."""
+        self._rounds += 1
+        if self._rounds != OPERATORS_ROUND + 1 or self._removal.is_over:
+            return
+        try:
+            self.left = self._blockers()
+        except LifecycleError as error:
+            self._removal.stop(str(error), cancelled=False)
+            return
+        if self.left:
+            self._removal.stop("resources of its kinds live", cancelled=False)
+
+
+def _as_it_is(entry: InventoryEntry, live: Mapping[Ref, Object]) -> InventoryEntry:
+    """The entry as the object is now, if it is still that very object.
+
+    Of an adopted module nothing need ever have been written by this collection: its uid alone says that an
+    object belongs to it.
+    """
+    found = live.get(entry.ref)
+    if found is None or not entry.uid or found["metadata"].get("uid") != entry.uid:
+        return entry
+    return entry._replace(resource_version=found["metadata"].get("resourceVersion", ""))

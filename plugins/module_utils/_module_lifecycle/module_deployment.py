@@ -1,0 +1,195 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applies the objects of one module: what must be gone goes before, and what it drops goes after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._cluster.cluster import Object, ref_of
+from .._cluster.errors import Conflict, NotFound
+from .._cluster.kinds import CRD_KIND
+from .._components.component_context import ComponentContext, ContentSource, KnownState
+from .._components.component_crds import narrow_component
+from .._components.component_removal import ComponentRemoval, remove_components
+from .._components.component_run import ComponentWork
+from .._components.desired_component import DesiredComponent
+from .._errors import LifecycleError
+from .._objects.health.wait import wait_until_gone
+from .._objects.health.watcher import Watcher
+from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.prune.contained_objects import ContainedObjects
+from .._objects.prune.removal import Terms
+from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
+from .._runs.records.inventories import read_inventories
+from ..migration import Phase
+from .module_plan import PlannedModule, module_migrations
+from .work_terms import WorkTerms
+
+WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
+"""Kinds of which an old manager is gone before a new one starts, as an operator need not elect a leader."""
+KEPT_KINDS = frozenset({("", "PersistentVolumeClaim")})
+"""Kinds with data, which an upgrade never deletes."""
+
+
+@dataclass(frozen=True)
+class ModuleDeployment:
+    """The deployment of one module.
+
+    Args:
+        terms: what it takes.
+        planned: what is to be done.
+        component: what the module is to consist of.
+    """
+
+    terms: WorkTerms
+    planned: PlannedModule
+    component: DesiredComponent
+
+    def deploy(self) -> ComponentOutcome:
+        """Deploy the module with its migrations, and remove what it drops once it is healthy."""
+        planned, terms, component = self.planned, self.terms, self.component
+        name = component.name
+        inventories = dict(terms.inventories)
+        if planned.before is not None:
+            inventories[name] = planned.before
+        context = ComponentContext(
+            cluster=terms.cluster,
+            policy=terms.request.policy,
+            migrate=self._migrate,
+            progress=terms.progress,
+            remind=terms.remind,
+            cancelled=terms.cancelled,
+            out_of_grace=terms.out_of_grace,
+            timeout=terms.request.timeout,
+            watcher=Watcher(terms.cluster),
+            known=KnownState(inventories, terms.autoscaled),
+            source=ContentSource(planned.decision.version, component.source),
+            selection={name: planned.plan.selection} if planned.plan and not planned.scaling else {},
+            owner_kind=MODULE,
+        )
+        outcome = ComponentWork(context, component).run()
+        if outcome.state == SUCCEEDED and outcome.wide:
+            ended = narrow_component(context, component, outcome.wide)
+            outcome = replace(outcome, state=ended.state, error=ended.error)
+        return self._prune(outcome) if outcome.state == SUCCEEDED else outcome
+
+    def _scale_back(self) -> None:
+        """Scale a manager back that was scaled to nothing; what is applied then takes the field over."""
+        scaling = self.planned.scaling
+        if scaling is None:
+            return
+        ref = ref_of(scaling.manager)
+        self.terms.progress(self.planned.name, "scaling", f"{ref} was scaled to 0 replicas")
+        api_version = scaling.manager["apiVersion"]
+        with suppress(NotFound, Conflict):
+            # Another one of that name is applied as its manifest has it.
+            self.terms.cluster.patch(api_version, ref.kind, ref.name, ref.namespace or None, scaling.patch)
+
+    def _migrate(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
+        """Run the migrations of a phase; after those before, make way for what is applied."""
+        outcomes = module_migrations(self.terms.migrations, self.planned).run(component, phase)
+        if phase == Phase.PRE and not any(one["fatal"] for one in outcomes) and not self.terms.cancelled():
+            self._wait_for_leaving_definitions()
+            self._remove_old_managers()
+            self._scale_back()
+        return outcomes
+
+    def _wait_for_leaving_definitions(self) -> None:
+        """Wait for definitions that are being deleted: applied now, they would vanish with all of theirs."""
+        cluster = self.terms.cluster
+        names = [ref.name for ref in self.component.refs if ref[:2] == CRD_KIND]
+        found = (cluster.get("apiextensions.k8s.io/v1", CRD_KIND[1], name) for name in sorted(names))
+        leaving = [crd for crd in found if crd and crd["metadata"].get("deletionTimestamp")]
+        self._wait_until_gone(leaving, "it is still being deleted, and is applied only once it is gone")
+
+    def _remove_old_managers(self) -> None:
+        """Remove managers that the version has no more, before the new one starts."""
+        planned = self.planned
+        entries = {
+            entry.ref: entry
+            for entry in (planned.before.entries if planned.before else ())
+            if entry.ref[:2] in WORKLOADS
+        }
+        running = planned.outlook.running.manager
+        for manager in planned.outlook.managers:
+            if ref_of(manager.object) == running:
+                meta = manager.object["metadata"]
+                entries.setdefault(
+                    running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"])
+                )
+        old = [self._as_seen(entry) for ref, entry in entries.items() if ref not in self.component.refs]
+        if old:
+            self._remove(ComponentRemoval(old), "removing the old manager")
+
+    def _as_seen(self, entry: InventoryEntry) -> InventoryEntry:
+        """The entry with the resourceVersion of the object, if it is still that very object."""
+        ref = entry.ref
+        live = self.terms.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
+        if live is None or live["metadata"].get("uid") != entry.uid:
+            return entry
+        return entry._replace(resource_version=live["metadata"]["resourceVersion"])
+
+    def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
+        """Remove what the module has dropped, once all that it has is healthy."""
+        name, cluster = self.planned.name, self.terms.cluster
+        inventory = read_inventories(cluster, [name], owner_kind=MODULE).get(name)
+        taken = {entry.ref for entry in self.terms.entries_of_others(name)}
+        dropped = [e for e in inventory.entries if e.dropped and e.ref not in taken] if inventory else []
+        if not dropped:
+            return outcome
+        removal = ComponentRemoval(
+            [self._as_seen(entry) for entry in dropped], is_protected=lambda ref: ref[:2] in KEPT_KINDS
+        )
+        pruned = self._remove(removal, "removing what it has no more", inventory)
+        return replace(
+            outcome,
+            state=pruned.state,
+            error=pruned.error,
+            deleted=pruned.deleted,
+            warnings=(*outcome.warnings, *pruned.warnings),
+        )
+
+    def _remove(
+        self, removal: ComponentRemoval, detail: str, inventory: Inventory | None = None
+    ) -> ComponentOutcome:
+        """Remove some objects of the module; raises if old managers could not be removed."""
+        terms, name = self.terms, self.planned.name
+        terms.progress(name, "pruning", detail)
+        remove_components(
+            {name: removal},
+            Terms(
+                terms.cluster,
+                cancelled=terms.out_of_grace,
+                retain=ContainedObjects(terms.cluster).retain,
+                watcher=Watcher(terms.cluster),
+            ),
+            inventories={name: inventory} if inventory else {},
+            timeout=terms.request.timeout,
+            progress=terms.progress,
+            state="pruning",
+        )
+        outcome = removal_outcome(name, removal.removal)
+        if inventory is None and outcome.state != SUCCEEDED:
+            raise LifecycleError(outcome.error)
+        return outcome
+
+    def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:
+        if not objects:
+            return
+        deadline = time.monotonic() + self.terms.request.timeout
+        result = wait_until_gone(
+            self.terms.cluster, objects, deadline=deadline, cancelled=self.terms.out_of_grace
+        )
+        if not result.is_healthy:
+            refs = ", ".join(str(ref_of(obj)) for obj in objects)
+            raise LifecycleError(
+                f"{refs}: {why}, which it is not after {self.terms.request.timeout:.0f} s. Find out which"
+                " finalizers hold it, and whether the controller behind them runs"
+            )

@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster has of modules, and what its catalog offers, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from .._carrier.task import Task
+from .._cluster.cluster import Cluster
+from .._cluster.errors import ClusterError
+from .._objects.inventory.live_objects import read_autoscaled
+from .._runs.records.modules import (
+    DELETING,
+    ERROR,
+    INSTALLED,
+    NOT_INSTALLED,
+    PROCESSING,
+    READY,
+    WARNING,
+    KnownObject,
+)
+from .catalog.catalog import Catalog
+from .catalog.documents import SourcedDocument
+from .module_facts import ModuleOutlook, gather_facts
+from .module_health import module_health
+from .module_request import ModuleRequest, ModulesRequest
+from .observed_modules import ObservedModules, observe_modules
+
+_WORST_FIRST = (ERROR, WARNING, DELETING, PROCESSING)
+
+
+def report_modules(task: Task, request: ModulesRequest, names: Collection[str]) -> dict[str, Any]:
+    """The catalog, and each module with its state; a summary over all.
+
+    Args:
+        task: that asks.
+        request: the catalog and the labels of the cluster.
+        names: the modules to report; all that are installed or recorded if there are none.
+
+    Raises:
+        LifecycleError: the catalog can't be read, or the cluster does not answer.
+    """
+    observed = observe_modules(
+        task.cluster,
+        [SourcedDocument(*one) for one in task.materials.modules.documents()],
+        reads_cluster_catalog=request.reads_cluster_catalog,
+        names=None,
+    )
+    known = names or dict.fromkeys(
+        (*observed.records, *(name for name, managers in observed.managers.items() if managers))
+    )
+    modules = [_module(task.cluster, name, request, observed) for name in known]
+    return {
+        "catalog": _catalog(observed.catalog, request.labels),
+        "modules": modules,
+        "state": _summary([one["state"] for one in modules if one["managed"]]),
+        "problems": [text for some in observed.catalog.problems.values() for text in some],
+    }
+
+
+def _module(
+    cluster: Cluster, name: str, request: ModulesRequest, observed: ObservedModules
+) -> dict[str, Any]:
+    record = observed.records.get(name)
+    channel, version = (record.channel, record.version) if record else ("", "")
+    asked = ModulesRequest(
+        (ModuleRequest(name, channel=channel, version=version),), labels=request.labels, policy=request.policy
+    )
+    outlook = gather_facts(name, asked, observed, None, datetime.now(UTC))
+    running = outlook.running.version or outlook.facts.running
+    return {
+        "name": name,
+        "managed": bool(record and record.is_managed),
+        "state": _state(cluster, outlook, observed),
+        "message": record.status.message if record else outlook.facts.running_problem,
+        "running": running,
+        "version": record.installed_version if record else "",
+        "channel": channel,
+        "wanted": record.state if record else "",
+        "wanted_version": outlook.facts.target,
+        "policy": record.policy if record else "",
+        "default": bool(record and record.is_default),
+        "supported": _is_supported(observed.catalog, name, running),
+        "deleting_since": record.deletion_since if record else "",
+        "blockers": list(record.status.blockers) if record else [],
+        "configuration": _configuration(cluster, record.configuration if record else None),
+    }
+
+
+def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) -> str:
+    """The state in the record, unless the manager is not well; without a record what is installed."""
+    record = outlook.facts.record
+    if record is None:
+        return INSTALLED if outlook.managers else NOT_INSTALLED
+    if record.status.state != READY:
+        return record.status.state
+    before = observed.inventories.get(outlook.facts.name)
+    health = module_health(cluster, None, outlook, before, lambda: read_autoscaled(cluster))
+    return READY if health.is_ready else ERROR
+
+
+def _is_supported(catalog: Catalog, name: str, running: str) -> bool:
+    """Whether the version that runs is in a channel of the catalog, or mandatory."""
+    module = catalog.modules.get(name)
+    return bool(running and module) and running in {
+        *(module.channels.values() if module else ()),
+        module.mandatory if module else "",
+    }
+
+
+def _configuration(cluster: Cluster, known: KnownObject | None) -> dict[str, Any] | None:
+    """The default configuration with its own state, which never enters the module's."""
+    if known is None:
+        return None
+    ref = known.ref
+    try:
+        live = cluster.get(known.api_version, ref.kind, ref.name, ref.namespace or None)
+    except ClusterError:
+        live = None
+    status: Mapping[str, Any] = (live or {}).get("status") or {}
+    return {
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "exists": live is not None,
+        "state": str(status.get("state") or ""),
+    }
+
+
+def _catalog(catalog: Catalog, labels: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": module.name,
+            "channels": dict(module.channels),
+            "mandatory": module.mandatory,
+            "versions": [
+                {
+                    "version": version.version,
+                    "manifest": version.manifest,
+                    "requires_downtime": version.requires_downtime,
+                    "origins": list(version.origins),
+                    "restriction": module.explain_restriction(version, labels),
+                }
+                for version in module.versions.values()
+            ],
+            "restriction": asdict(module.restriction),
+        }
+        for module in catalog.modules.values()
+    ]
+
+
+def _summary(states: Collection[str]) -> str:
+    """The state over all managed modules: the worst of them."""
+    return next((state for state in _WORST_FIRST if state in states), READY)

@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user asks of the modules of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from .._cluster.cluster import Object
+from .._components.migrations.migration_runner import MigrationOptions
+from .._objects.ownership.policy import Policy
+from .._progress import GRACE
+from .._runs.records.modules import MANAGED
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class ModuleRequest:
+    """What a user asks of one module.
+
+    Attributes:
+        name: of the module.
+        state: ``managed``, ``unmanaged`` or ``absent``.
+        channel: whose version is wanted; empty with a version.
+        version: the version that is wanted, or empty.
+        policy: what becomes of the module when it is absent; empty for what its record says.
+        configuration: what is created in place of the template's default configuration, or None.
+        manifest: what takes the place of the template's manifest: a path or a link, or empty.
+        needs: the modules that must be healthy before this one is installed or upgraded.
+        is_default: whether it is one of the cluster's default modules.
+        delete_resources: whether a deletion deletes the resources that block it, while the operator runs.
+        running_version: the version that runs, where the cluster does not say it; or empty.
+    """
+
+    name: str
+    state: str = MANAGED
+    channel: str = ""
+    version: str = ""
+    policy: str = ""
+    configuration: Object | None = None
+    manifest: str = ""
+    needs: tuple[str, ...] = ()
+    is_default: bool = False
+    delete_resources: bool = False
+    running_version: str = ""
+
+
+@dataclass(frozen=True)
+class ModulesRequest:
+    """What a user asks of the modules of a cluster.
+
+    Attributes:
+        modules: what is asked of each.
+        is_whole_list: whether managed modules that are not among them are removed, and mandatory ones added.
+        reads_cluster_catalog: whether the cluster's own ModuleTemplates belong to the catalog.
+        labels: of the cluster, which decide on beta and restricted modules and on maintenance windows.
+        maintenance_policy: when upgrades that require downtime may be made; None for at any time.
+        image_prefixes: what the prefixes of images become, for air-gapped clusters.
+        pull_secret: the name of a Secret that pods pull their images with, or empty.
+        policy: on what terms objects are written.
+        migrations: what the user says of migrations.
+        timeout: seconds that each module may take.
+        workers: how many modules are worked on at once.
+        grace: seconds that what is in flight gets after a cancellation.
+        deadline: seconds after which the run stops; 0 means never.
+        patience: seconds for which a blocked deletion is *Deleting*, and *Warning* from then on.
+        wait: whether a blocked deletion fails the host.
+        ignore_removes_operator: whether the policy ``ignore`` removes the operator of a module without
+            configurations, as Kyma's own lifecycle manager does.
+    """
+
+    modules: tuple[ModuleRequest, ...]
+    is_whole_list: bool = False
+    reads_cluster_catalog: bool = False
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    maintenance_policy: Mapping[str, Any] | None = None
+    image_prefixes: Mapping[str, str] = field(default_factory=dict)
+    pull_secret: str = ""
+    policy: Policy = field(default_factory=Policy)
+    migrations: MigrationOptions = field(default_factory=MigrationOptions)
+    timeout: float = 600.0
+    workers: int = 4
+    grace: float = GRACE
+    deadline: float = 0.0
+    patience: float = HOUR
+    wait: bool = True
+    ignore_removes_operator: bool = False
+
+
+def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
+    """What is wrong with a list of modules, each in a sentence."""
+    names = [one.name for one in modules]
+    problems = [
+        f"module {name} is in the list {names.count(name)} times; leave one of them"
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+    problems += [
+        f"module {one.name}: it has a channel ({one.channel}) and a version ({one.version}); a version is"
+        " followed by itself, a channel moves: leave one of them out"
+        for one in modules
+        if one.channel and one.version
+    ]
+    try:
+        tuple(TopologicalSorter({one.name: one.needs for one in modules}).static_order())
+    except CycleError as error:
+        problems.append(f"the modules need each other in a circle: {' → '.join(reversed(error.args[1]))}")
+    return problems
+
+
+def ordered_waves(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """The modules in waves, each after what it needs.
+
+    Args:
+        needs: by module, without circles; those that are no keys are passed over.
+    """
+    sorter = TopologicalSorter(
+        {name: [one for one in needed if one in needs] for name, needed in needs.items()}
+    )
+    sorter.prepare()
+    waves: list[tuple[str, ...]] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready(), key=list(needs).index)
+        waves.append(tuple(ready))
+        sorter.done(*ready)
+    return waves

@@ -1,0 +1,72 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run over modules has to be allowed, as far as that is known before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._cluster.cluster import Cluster, Resource, group_of, ref_of
+from .._cluster.kinds import defined_kinds
+from .._components.component_plan import ComponentPlan
+from .._components.desired_component import DesiredComponent
+from .._objects.access.rights import Right, right_for
+from .._objects.apply.apply_rights import apply_rights, delete_rights
+from .._objects.inventory.inventory import Inventory
+from .._runs.lease.lease_rights import lease_rights
+from .._runs.records.definitions import RecordKinds
+from .._runs.records.record_rights import records_rights
+from .decision import DELETE, UNMANAGE
+from .denial import rights_to_deny
+from .module_plan import PlannedModule
+
+
+def module_rights(cluster: Cluster, planned: Iterable[PlannedModule], kinds: RecordKinds) -> set[Right]:
+    """What the run takes.
+
+    Args:
+        cluster: whose discovery knows which kinds are namespaced.
+        planned: the modules that it works on.
+        kinds: of the records that it keeps.
+    """
+    found = records_rights(kinds) | lease_rights()
+    for one in planned:
+        if one.changes_objects and one.component and one.plan:
+            found |= _applying(cluster, one.component, one.plan)
+        if one.before is not None and one.decision.action in (DELETE, UNMANAGE):
+            found |= _giving_up(cluster, one.before, one.decision.action)
+        if one.configuration is not None:
+            api_version, kind = one.configuration["apiVersion"], one.configuration["kind"]
+            resource = cluster.resource(api_version, kind)
+            if resource is not None:
+                namespace = one.configuration["metadata"].get("namespace", "")
+                found |= {right_for(verb, resource, namespace) for verb in ("get", "create")}
+    return found
+
+
+def _applying(cluster: Cluster, component: DesiredComponent, plan: ComponentPlan) -> set[Right]:
+    """What applying a module takes, and removing what it drops."""
+    defined = defined_kinds(component.objects).values()
+    own = {(known.group, known.resource.kind): known.resource for known in defined}
+
+    def served(api_version: str, kind: str) -> Resource | None:
+        return own.get((group_of(api_version), kind)) or cluster.resource(api_version, kind)
+
+    actions = {change.ref: change.action for change in plan.changes}
+    found: set[Right] = set()
+    for obj in component.objects:
+        found |= apply_rights(obj, actions.get(ref_of(obj), ""), served)
+    return found
+
+
+def _giving_up(cluster: Cluster, inventory: Inventory, action: str) -> set[Right]:
+    """What deleting a module takes, or taking us off its objects."""
+    found: set[Right] = rights_to_deny()
+    for entry in inventory.entries:
+        resource = cluster.resource(entry.api_version, entry.ref.kind)
+        if action == DELETE:
+            found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
+        elif resource is not None:
+            found |= {right_for(verb, resource, entry.ref.namespace) for verb in ("get", "patch")}
+    return found

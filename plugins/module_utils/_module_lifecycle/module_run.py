@@ -1,0 +1,301 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Manages the modules of a cluster: looks at all, and works on those that are not as they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from .._carrier.task import Result, Task
+from .._cluster.cluster import GROUP
+from .._components.migrations.migration_runner import MigrationRunner
+from .._errors import LifecycleError
+from .._objects.access.review import demand
+from .._objects.access.rights import Right, write_rights
+from .._objects.inventory.inventory import MODULE, refreshed_inventory
+from .._objects.inventory.live_objects import read_metadata
+from .._progress import no_progress
+from .._runs.cancellation import Grace
+from .._runs.lease.own_lease import run_with_own_lease
+from .._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
+from .._runs.records.definitions import RecordKinds, install_definitions
+from .._runs.records.hold import hold_problem
+from .._runs.records.inventories import read_inventories, write_inventory
+from .._runs.records.journal_records import journal_of
+from .._runs.records.modules import ERROR, MANAGED, ModuleRecord, ModuleStatus, write_module_record
+from .._runs.records.record_schema import MODULES
+from .._runs.records.runs import new_run_name, read_run
+from .._runs.reminder import Reminder
+from .._runs.task_run import TaskRun
+from .._threads import map_in_threads
+from .catalog.documents import SourcedDocument
+from .decision import DELETE, LOOKED_AFTER, UNMANAGE
+from .module_facts import running_version_now
+from .module_health import module_health
+from .module_plan import MissingManifests, ModulePlanner, PlannedModule
+from .module_request import ModulesRequest, ordered_waves, request_problems
+from .module_results import run_result
+from .module_rights import module_rights
+from .module_work import ModuleOutcome, ModuleWork, wanted_record
+from .observed_modules import observe_modules
+from .work_terms import WorkTerms
+
+
+def manage_modules(task: Task, request: ModulesRequest, kinds: RecordKinds) -> Result:
+    """Manage the modules that a user names; in check mode on an overlay, of which nothing is kept.
+
+    Raises:
+        LifecycleError: the request makes no sense, or the cluster does not answer.
+    """
+    problems = request_problems(request.modules)
+    if problems:
+        raise LifecycleError("\n".join(problems))
+    name = new_run_name()
+    runs: list[_ModuleRun] = []
+
+    def work(leased: Task) -> Result:
+        runs.append(_ModuleRun(leased, request, kinds, name))
+        return runs[-1].work()
+
+    try:
+        if task.check_mode:
+            return work(task)
+        return run_with_own_lease(task, name, work, lambda: write_rights(runs[-1].rights()))
+    except MissingManifests as missing:
+        links = list(missing.links)
+        return {"failed": True, "changed": False, "missing_manifests": links, "msg": str(missing)}
+
+
+class _ModuleRun:
+    """One run over the modules of a cluster."""
+
+    def __init__(self, task: Task, request: ModulesRequest, kinds: RecordKinds, name: str) -> None:
+        self._task = task
+        self._request = request
+        self._kinds = kinds
+        self._name = name
+        self._runner = MigrationRunner.load(task, request.migrations)
+        self._observed = observe_modules(
+            task.cluster,
+            [SourcedDocument(*one) for one in task.materials.modules.documents()],
+            reads_cluster_catalog=request.reads_cluster_catalog,
+            names=[one.name for one in request.modules],
+        )
+        self._planner = ModulePlanner(task, request, self._observed, self._runner)
+        self._working: list[PlannedModule] = []
+        self._outcomes: dict[str, ModuleOutcome] = {}
+
+    def rights(self) -> set[Right]:
+        """What the run takes."""
+        return module_rights(self._task.cluster, self._working, self._kinds)
+
+    def work(self) -> Result:
+        """Plan, and carry the plan out; the result of the task."""
+        held = hold_problem(self._observed.installation.hold, datetime.now(UTC))
+        planned = self._planner.plan()
+        self._working = [one for one in planned if _needs_work(one)]
+        run: TaskRun | None = None
+        warnings: list[str] = [held] if held else []
+        if self._task.check_mode:
+            self._rehearse()
+        elif self._working:
+            if held:
+                raise LifecycleError(held)
+            demand(self._task.cluster, self.rights(), "run")
+            with Reminder(self._task.progress) as reminder:
+                run = self._work_on(reminder)
+            warnings = run.end([one.outcome for one in self._outcomes.values()])
+        for one in planned:
+            if one.name not in self._outcomes:
+                self._outcomes[one.name] = self._report(one)
+        warnings += self._task.materials.modules.warnings()
+        ended = [(one, self._outcomes[one.name]) for one in planned]
+        changes = [change for one in planned for change in one.changes]
+        if self._task.check_mode:
+            later = self._planner.changes.take()
+            changes += [change for change in later if change.ref.group != GROUP]
+        return run_result(self._task, ended, run, warnings, changes)
+
+    def _work_on(self, reminder: Reminder) -> TaskRun:
+        """Do the work, as a run with a record."""
+        task, installation = replace(self._task, progress=reminder), self._observed.installation
+        install_definitions(task.cluster, installation, self._kinds)
+        run = TaskRun(
+            task,
+            self._name,
+            MODULES,
+            installation,
+            replace(installation, definitions=self._kinds.hash),
+            [one.name for one in self._working],
+            deadline=self._request.deadline,
+        )
+        run.begin()
+        record = read_run(task.cluster, self._name)
+        runner = self._runner.with_journal(journal_of(task.cluster, record))
+        terms = WorkTerms(
+            cluster=task.cluster,
+            request=self._request,
+            migrations=runner.with_intent_records(task.cluster, record),
+            progress=reminder,
+            remind=reminder.replace_detail,
+            cancelled=run.cancellation,
+            out_of_grace=Grace(run.cancellation, self._request.grace),
+            inventories=self._observed.inventories,
+            others=[entry for one in self._observed.others for entry in one.entries],
+            autoscaled=self._planner.autoscaled,
+            running_version=lambda name: running_version_now(
+                task.cluster, name, self._request, self._observed
+            ),
+        )
+        for wave in self._waves():
+            self._work_on_wave(wave, terms, run)
+        with suppress(LifecycleError):
+            # Without these notes the next run reads more; this one is done.
+            self._note_observations()
+        return run
+
+    def _note_observations(self) -> None:
+        """Note objects as controllers have left them, so that the next run need not look closely."""
+        cluster, worked_on = self._task.cluster, [one.name for one in self._working]
+        inventories = read_inventories(cluster, worked_on, owner_kind=MODULE).values()
+        live = read_metadata(cluster, inventories)
+        for before in inventories:
+            now = refreshed_inventory(before, live, self._request.policy.interactive_managers)
+            if now != before:
+                write_inventory(cluster, now)
+
+    def _waves(self) -> list[list[PlannedModule]]:
+        """The modules in their order: each after what it needs; those that leave come last, backwards."""
+        kept = {one.name: one for one in self._working if one.decision.action in LOOKED_AFTER}
+        leaving = {one.name: one for one in self._working if one.name not in kept}
+        forwards = ordered_waves({name: _needs(one) for name, one in kept.items()})
+        backwards = reversed(ordered_waves({name: _needs(one) for name, one in leaving.items()}))
+        return [
+            *([kept[name] for name in wave] for wave in forwards),
+            *([leaving[name] for name in wave] for wave in backwards),
+        ]
+
+    def _work_on_wave(self, wave: Sequence[PlannedModule], terms: WorkTerms, run: TaskRun) -> None:
+        def work(planned: PlannedModule) -> ModuleOutcome:
+            reason = self._reason_not_to_start(planned, run)
+            if reason:
+                outcome = ComponentOutcome(planned.name, NOT_STARTED, error=reason, owner_kind=MODULE)
+                done = ModuleOutcome(outcome, planned.outlook.facts.record)
+            else:
+                done = ModuleWork(terms, planned).run()
+            terms.progress(planned.name, done.outcome.state, done.outcome.error)
+            run.note(done.outcome)
+            return done
+
+        for planned, done in zip(wave, map_in_threads(work, wave, self._request.workers), strict=True):
+            self._outcomes[planned.name] = done
+
+    def _reason_not_to_start(self, planned: PlannedModule, run: TaskRun) -> str:
+        if run.cancellation():
+            return f"the run was cancelled by {run.cancellation.reason()}"
+        if planned.decision.action in LOOKED_AFTER:
+            missing = [name for name in _needs(planned) if not self._is_well(name)]
+            return f"it needs {', '.join(missing)}, which is not ready" if missing else ""
+        if planned.decision.action == DELETE:
+            users = [name for name in self._users_of(planned.name) if not self._is_gone(name)]
+            return f"{', '.join(users)} needs it, and is still there" if users else ""
+        return ""
+
+    def _is_well(self, name: str) -> bool:
+        if name in self._outcomes:
+            return self._outcomes[name].outcome.state == SUCCEEDED
+        return bool(self._observed.managers.get(name)) or name in self._observed.inventories
+
+    def _users_of(self, name: str) -> Collection[str]:
+        """The managed modules that need a module."""
+        records = self._observed.records.values()
+        return [one.name for one in records if one.is_managed and name in one.needs]
+
+    def _is_gone(self, name: str) -> bool:
+        done = self._outcomes.get(name)
+        return done is not None and (done.record is None or not done.record.is_managed)
+
+    def _rehearse(self) -> None:
+        """Say what would come of the modules that a run would work on; deletions on the overlay."""
+        terms = WorkTerms(
+            cluster=self._planner.overlay,
+            request=self._request,
+            migrations=self._runner,
+            progress=no_progress,
+            remind=_remind_of_nothing,
+            cancelled=self._task.cancelled,
+            out_of_grace=self._task.cancelled,
+            inventories=self._observed.inventories,
+            others=[entry for one in self._observed.others for entry in one.entries],
+            is_rehearsal=True,
+        )
+        for planned in self._working:
+            self._outcomes[planned.name] = ModuleWork(terms, planned).rehearse()
+
+    def _report(self, planned: PlannedModule) -> ModuleOutcome:
+        """Report the state of a module that is left as it is, where its record says otherwise."""
+        facts = planned.outlook.facts
+        state, message = self._state_of(planned)
+        outcome = ComponentOutcome(
+            planned.name,
+            FAILED if state == ERROR else SUCCEEDED,
+            error=message if state == ERROR else "",
+            component_version=facts.running,
+            owner_kind=MODULE,
+        )
+        status = ModuleStatus(state, message)
+        record = facts.record
+        if facts.wanted == MANAGED:
+            record = wanted_record(record or ModuleRecord(planned.name), planned)
+        if record is None:
+            # Of what is neither wanted nor managed there is nothing to remember.
+            return ModuleOutcome(outcome, ModuleRecord(planned.name, status=status))
+        record = replace(record, status=status)
+        if not self._task.check_mode and record != facts.record:
+            install_definitions(self._task.cluster, self._observed.installation, self._kinds)
+            record = write_module_record(self._task.cluster, record)
+        return ModuleOutcome(outcome, record)
+
+    def _state_of(self, planned: PlannedModule) -> tuple[str, str]:
+        """What is reported of a module that is left as it is, and why."""
+        decision = planned.decision
+        if planned.problem:
+            return ERROR, planned.problem
+        if decision.action not in LOOKED_AFTER:
+            return decision.state, decision.message
+        health = module_health(
+            self._task.cluster,
+            planned.version,
+            planned.outlook,
+            planned.before,
+            lambda: self._planner.autoscaled,
+        )
+        return (decision.state, decision.message) if health.is_ready else (ERROR, health.reason)
+
+
+def _remind_of_nothing(_subject: str, _detail: str) -> None:
+    """Nothing hangs in a rehearsal."""
+
+
+def _needs(planned: PlannedModule) -> Sequence[str]:
+    record = planned.outlook.facts.record
+    return planned.request.needs if planned.request else record.needs if record else ()
+
+
+def _needs_work(planned: PlannedModule) -> bool:
+    """Whether a run works on a module."""
+    decision = planned.decision
+    if decision.action in (UNMANAGE, DELETE):
+        return True
+    if decision.action not in LOOKED_AFTER or planned.problem:
+        return False
+    return (
+        planned.changes_objects
+        or planned.is_adopted_as_it_is
+        or decision.takes_back
+        or planned.configuration is not None
+    )

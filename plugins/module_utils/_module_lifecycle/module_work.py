@@ -1,0 +1,409 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Works on one module: installs, upgrades, adopts, repairs, gives it up, or deletes it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from .._cluster.cluster import Object, ref_of
+from .._cluster.timestamp import timestamp
+from .._components.component_inventory import with_deployed_as
+from .._components.desired_component import DesiredComponent
+from .._errors import MOST_REASONS, LifecycleError
+from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.ownership.hand_over import hand_over
+from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
+from .._runs.records.inventories import delete_inventory, read_inventories, write_inventory
+from .._runs.records.modules import (
+    ABSENT,
+    DELETING,
+    ERROR,
+    GIVEN_UP,
+    IGNORE,
+    MANAGED,
+    PROCESSING,
+    UNMANAGED,
+    WARNING,
+    KnownObject,
+    ModuleRecord,
+    ModuleStatus,
+    delete_module_record,
+    write_module_record,
+)
+from .decision import DELETE, UNMANAGE
+from .default_configuration import Creation, create_configuration
+from .denial import lift
+from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture
+from .module_deployment import ModuleDeployment
+from .module_health import module_health
+from .module_plan import PlannedModule
+from .running_version import RunningVersion, manager_image
+from .work_terms import WorkTerms
+
+
+@dataclass(frozen=True)
+class ModuleOutcome:
+    """What came of one module.
+
+    Attributes:
+        outcome: as it stands in the record of the run.
+        record: what is remembered from now on; None where nothing is.
+        is_changed: whether anything of the cluster was changed, but for our own records.
+    """
+
+    outcome: ComponentOutcome
+    record: ModuleRecord | None
+    is_changed: bool = False
+
+
+@dataclass
+class ModuleWork:
+    """The work on one module.
+
+    Args:
+        terms: what it takes.
+        planned: what is to be done.
+    """
+
+    terms: WorkTerms
+    planned: PlannedModule
+    _record: ModuleRecord = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._record = self.planned.outlook.facts.record or ModuleRecord(self.planned.name)
+
+    def run(self) -> ModuleOutcome:
+        """Work on the module to its end; never raises for what a manifest or a cluster gets wrong."""
+        started = time.monotonic()
+        action = self.planned.decision.action
+        work = {UNMANAGE: self._give_up, DELETE: self._delete}.get(action, self._look_after)
+        try:
+            self._check_running_version()
+            done = work()
+        except LifecycleError as error:
+            done = self._failed(str(error))
+        outcome = replace(done.outcome, seconds=time.monotonic() - started, owner_kind=MODULE)
+        return replace(done, outcome=outcome)
+
+    def _check_running_version(self) -> None:
+        """Raise if another version runs than when all was planned, which may be some time ago."""
+        name, planned = self.planned.name, self.planned.outlook.running
+        if self.terms.running_version is None or self.planned.component is None:
+            return
+        now = self.terms.running_version(name)
+        if (now.version, now.manager) != (planned.version, planned.manager):
+            raise LifecycleError(
+                f"since the run was planned, somebody else has changed what runs of {name}:"
+                f" {_running_text(now)}, and before it was {_running_text(planned)}. Nothing of it was"
+                " changed. Run the playbook again"
+            )
+
+    # Looking after
+
+    def _look_after(self) -> ModuleOutcome:
+        planned = self.planned
+        record = replace(
+            wanted_record(self._record, planned), deletion_since="", status=ModuleStatus(PROCESSING)
+        )
+        if planned.decision.takes_back:
+            lift(self.terms.cluster, planned.name)
+            record = self._with_configuration_taken_back(record)
+        self._write(self._with_configuration_decided(record))
+        outcome = ComponentOutcome(planned.name, SUCCEEDED, component_version=planned.decision.version)
+        if planned.is_adopted_as_it_is:
+            self._adopt()
+        elif planned.changes_objects:
+            outcome = ModuleDeployment(self.terms, planned, self._component()).deploy()
+        if outcome.state == SUCCEEDED:
+            outcome = self._judged(outcome)
+        if outcome.state != SUCCEEDED:
+            state = ERROR if outcome.state == FAILED else PROCESSING
+            return self._ended(outcome, state, outcome.error)
+        self._write(self._installed_record(), is_written=False)
+        is_configured = self._configure()
+        decision = planned.decision
+        done = self._ended(outcome, decision.state, decision.message)
+        return replace(done, is_changed=self._is_applied(outcome) or is_configured)
+
+    def _is_applied(self, outcome: ComponentOutcome) -> bool:
+        """Whether applying the module has changed an object."""
+        planned = self.planned
+        is_planned = bool(outcome.phases) and bool(planned.scaling or (planned.plan and planned.plan.changes))
+        return is_planned or bool(outcome.created + outcome.changed + outcome.replaced + outcome.deleted)
+
+    def _judged(self, outcome: ComponentOutcome) -> ComponentOutcome:
+        """The outcome, failed if the module is not well: nothing need have been applied of it."""
+        planned, terms = self.planned, self.terms
+        inventory = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE).get(planned.name)
+        outlook = planned.outlook._replace(managers=())
+        health = module_health(terms.cluster, planned.version, outlook, inventory, lambda: terms.autoscaled)
+        return outcome if health.is_ready else replace(outcome, state=FAILED, error=health.reason)
+
+    def _installed_record(self) -> ModuleRecord:
+        """What is remembered of the version that is installed."""
+        planned, cluster = self.planned, self.terms.cluster
+        version = planned.outlook.target
+        if version is None or version.version != planned.decision.version:
+            return self._record
+        manager, image = None, ""
+        if version.manager is not None:
+            known = version.manager
+            live = cluster.get(known.api_version, known.kind, known.name, known.namespace or None)
+            if live is not None:
+                manager = KnownObject(known.api_version, ref_of(live), live["metadata"].get("uid", ""))
+                image = manager_image(live)
+        return replace(
+            self._record,
+            installed_version=version.version,
+            manager=manager,
+            manager_image=image,
+            managed_kinds=version.associated,
+        )
+
+    def _adopt(self) -> None:
+        """Remember the objects of a module that was installed by other means, without writing any."""
+        component = self._component()
+        before = self.planned.before or Inventory(component.name, owner_kind=MODULE)
+        deployed = replace(component.listed, source=component.source)
+        adopted = replace(before, digest=component.digest, namespace=component.namespace)
+        write_inventory(self.terms.cluster, with_deployed_as(adopted, deployed))
+
+    def _component(self) -> DesiredComponent:
+        if self.planned.component is None:
+            raise LifecycleError(f"module {self.planned.name}: nothing tells what it consists of")
+        return self.planned.component
+
+    # The default configuration
+
+    def _with_configuration_taken_back(self, record: ModuleRecord) -> ModuleRecord:
+        """The record after a deletion was taken back: a configuration that was asked to go is forgotten."""
+        if not record.deletes_configuration:
+            return record
+        live = self._live_configuration(record.configuration)
+        if live is not None and not live["metadata"].get("deletionTimestamp"):
+            return replace(record, deletes_configuration=False)
+        return replace(record, deletes_configuration=False, configuration=None, configuration_creation="")
+
+    def _live_configuration(self, known: KnownObject | None) -> Object | None:
+        """The default configuration, if this collection has created it and it still lives."""
+        if known is None or not known.uid:
+            return None
+        cluster, ref = self.terms.cluster, known.ref
+        for served in cluster.served(ref.group, ref.kind)[:1]:
+            live = cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            if live is not None and live["metadata"]["uid"] == known.uid:
+                return live
+        return None
+
+    def _with_configuration_decided(self, record: ModuleRecord) -> ModuleRecord:
+        """The record with the decision on the default configuration, which is made once."""
+        planned = self.planned
+        wanted = planned.configuration or planned.declined_configuration
+        if record.configuration_creation or wanted is None:
+            return record
+        return replace(
+            record,
+            configuration=KnownObject(wanted["apiVersion"], ref_of(wanted)),
+            configuration_creation=Creation.REQUESTED if planned.configuration else Creation.DECLINED,
+        )
+
+    def _configure(self) -> bool:
+        """Create the default configuration if that is still to be done; whether it was created now."""
+        record, wanted = self._record, self.planned.configuration
+        if record.configuration_creation != Creation.REQUESTED or wanted is None:
+            return False
+        self.terms.progress(self.planned.name, "configuring", f"creating {ref_of(wanted)}")
+        deadline = time.monotonic() + self.terms.request.timeout
+        uid = create_configuration(
+            self.terms.cluster, wanted, deadline=deadline, cancelled=self.terms.out_of_grace
+        )
+        self._record = replace(
+            record,
+            configuration=KnownObject(wanted["apiVersion"], ref_of(wanted), uid),
+            configuration_creation=Creation.CREATED if uid else Creation.DECLINED,
+        )
+        return bool(uid)
+
+    # Giving up and deleting
+
+    def _give_up(self) -> ModuleOutcome:
+        """Leave the module as it is, in nobody's hands."""
+        name, terms = self.planned.name, self.terms
+        inventory = terms.inventories.get(name)
+        lift(terms.cluster, name)
+        self._record = self._with_configuration_taken_back(self._record)
+        if inventory is not None:
+            handed = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()])
+            if handed.errors:
+                told = "; ".join(map(str, list(handed.errors.values())[:MOST_REASONS]))
+                raise LifecycleError(f"{len(handed.errors)} objects could not be given up: {told}")
+            delete_inventory(terms.cluster, inventory)
+        self._record = replace(
+            self._record, state=UNMANAGED, policy=self.planned.outlook.facts.policy, deletion_since=""
+        )
+        done = self._ended(ComponentOutcome(name, SUCCEEDED), GIVEN_UP, "")
+        return replace(done, is_changed=True)
+
+    def _created_configuration(self) -> list[InventoryEntry]:
+        """The default configuration, if it was created by this collection; it is in no inventory."""
+        known = self._record.configuration
+        if known is None or not known.uid:
+            return []
+        return [InventoryEntry(known.api_version, known.ref, known.uid)]
+
+    def _delete(self) -> ModuleOutcome:
+        """Delete the module, as far as what lives of its kinds allows."""
+        planned, terms, record = self.planned, self.terms, self._record
+        since = record.deletion_since or timestamp()
+        is_ours = planned.outlook.facts.policy != IGNORE
+        lives = is_ours and self._live_configuration(record.configuration) is not None
+        self._write(
+            replace(
+                record,
+                state=ABSENT,
+                deletion_since=since,
+                deletes_configuration=record.deletes_configuration or lives,
+                status=ModuleStatus(DELETING),
+            )
+        )
+        departure = self._departure(terms.inventories.get(planned.name))
+        upkeep = ComponentOutcome(planned.name, SUCCEEDED)
+        if planned.changes_objects and not terms.is_rehearsal and departure.blockers():
+            # What has to let go of them may be gone, or need what a newer version mends.
+            upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
+            if upkeep.state == SUCCEEDED:
+                self._record = self._installed_record()
+            inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
+            departure = self._departure(inventories.get(planned.name))
+        departed = departure.depart()
+        return self._departed(self._with_operator_state(departed), upkeep)
+
+    def _with_operator_state(self, departure: Departure) -> Departure:
+        """The departure with why the operator lets nothing go, if it does not run."""
+        if not departure.blockers:
+            return departure
+        planned, terms = self.planned, self.terms
+        health = module_health(
+            terms.cluster,
+            planned.version,
+            planned.outlook._replace(managers=()),
+            planned.before,
+            lambda: terms.autoscaled,
+        )
+        if health.is_ready:
+            return departure
+        told = f"its operator, which has to let go of them, does not run: {health.reason}"
+        return replace(departure, blockers=(*departure.blockers, told))
+
+    def _departure(self, inventory: Inventory | None) -> ModuleDeparture:
+        record, terms, asked = self._record, self.terms, self.planned.request
+        target = self.planned.outlook.target
+        # With the policy ignore, as in Kyma's own lifecycle manager, no configuration is deleted.
+        configuration = record.configuration if self.planned.outlook.facts.policy != IGNORE else None
+        return ModuleDeparture(
+            DepartureTerms(
+                terms.cluster,
+                terms.is_rehearsal,
+                terms.request.timeout,
+                terms.out_of_grace,
+                terms.progress,
+                tuple(terms.entries_of_others(self.planned.name)),
+            ),
+            DepartingModule(
+                name=self.planned.name,
+                inventory=inventory,
+                associated=frozenset({*record.managed_kinds, *(target.associated if target else ())}),
+                configuration_uid=configuration.uid if configuration else "",
+                since=record.deletion_since,
+                deletes_resources=bool(asked and asked.delete_resources),
+            ),
+        )
+
+    def _departed(self, departure: Departure, upkeep: ComponentOutcome) -> ModuleOutcome:
+        name = self.planned.name
+        outcome = ComponentOutcome(name, SUCCEEDED, deleted=departure.deleted, warnings=departure.warnings)
+        if departure.is_over:
+            delete_module_record(self.terms.cluster, name)
+            return ModuleOutcome(outcome, None, is_changed=True)
+        error = "; ".join(filter(None, (departure.error, upkeep.error)))
+        is_late = self._seconds_of_deletion() > self.terms.request.patience
+        state = ERROR if not departure.blockers else WARNING if is_late else DELETING
+        is_failure = bool(not departure.blockers or self.terms.request.wait)
+        told = "\n".join([error, *departure.blockers])
+        if self.terms.cancelled():
+            outcome = replace(outcome, state=CANCELLED, error=told)
+        elif is_failure:
+            outcome = replace(outcome, state=FAILED, error=told)
+        else:
+            outcome = replace(outcome, warnings=(*outcome.warnings, told))
+        done = self._ended(outcome, state, error, departure.blockers)
+        facts = self.planned.outlook.facts
+        is_new = facts.record is None or not facts.record.deletion_since
+        return replace(done, is_changed=is_new or bool(departure.deleted) or self._is_applied(upkeep))
+
+    def _seconds_of_deletion(self) -> float:
+        since = datetime.strptime(self._record.deletion_since, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        return (datetime.now(UTC) - since).total_seconds()
+
+    # The record
+
+    def rehearse(self) -> ModuleOutcome:
+        """What would come of the module; a deletion is rehearsed on the overlay."""
+        planned = self.planned
+        if planned.decision.action == DELETE:
+            return self.run()
+        outcome = ComponentOutcome(
+            planned.name, SUCCEEDED, component_version=planned.decision.version, owner_kind=MODULE
+        )
+        status = ModuleStatus(planned.decision.state, planned.decision.message)
+        record = replace(wanted_record(self._record, planned), status=status)
+        is_changed = not planned.is_adopted_as_it_is or planned.configuration is not None
+        return ModuleOutcome(outcome, record, is_changed=is_changed)
+
+    def _write(self, record: ModuleRecord, *, is_written: bool = True) -> None:
+        """Keep a record; it is written unless more of it follows at once."""
+        self._record = record
+        if is_written and record != self.planned.outlook.facts.record:
+            self._record = write_module_record(self.terms.cluster, record)
+
+    def _ended(
+        self, outcome: ComponentOutcome, state: str, message: str, blockers: Sequence[str] = ()
+    ) -> ModuleOutcome:
+        record = replace(self._record, status=ModuleStatus(state, message, tuple(blockers)))
+        return ModuleOutcome(outcome, write_module_record(self.terms.cluster, record))
+
+    def _failed(self, error: str) -> ModuleOutcome:
+        outcome = ComponentOutcome(self.planned.name, FAILED, error=error)
+        try:
+            return self._ended(outcome, ERROR, error)
+        except LifecycleError:
+            # The error itself is in the result and in the record of the run.
+            return ModuleOutcome(outcome, self._record)
+
+
+def _running_text(running: RunningVersion) -> str:
+    """A version that runs, for a message."""
+    return f"{running.manager} in version {running.version}" if running.version else running.reason
+
+
+def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
+    """The record of a managed module with what the user wants of it."""
+    asked, facts = planned.request, planned.outlook.facts
+    if asked is None:
+        return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)
+    return replace(
+        record,
+        state=MANAGED,
+        policy=facts.policy,
+        channel=asked.channel,
+        version=asked.version,
+        is_default=asked.is_default,
+        is_mandatory=False,
+        needs=asked.needs,
+    )

@@ -1,0 +1,190 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster has of modules: records, inventories, managers, and its own catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._objects.inventory.inventory import MODULE, Inventory, entries_of, inventories_of
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.inventory.live_objects import read_metadata
+from .._runs.records.installation import Installation, read_installation
+from .._runs.records.inventories import read_all_inventories
+from .._runs.records.modules import ModuleRecord, read_module_records
+from .._threads import call_in_threads, map_in_threads
+from .catalog.catalog import Catalog, SourcedDocument, read_catalog
+from .catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
+from .catalog.module_version import Manager
+from .running_version import LABELLED_KINDS, MODULE_LABEL, manager_candidates
+
+CLUSTER_ORIGIN = "the cluster"
+
+
+@dataclass(frozen=True)
+class LiveManager:
+    """A manager of a module that exists.
+
+    Attributes:
+        object: all of it; where it is as it was left, only its metadata.
+        is_as_left: whether nothing of it has changed since a run noted it.
+    """
+
+    object: Object
+    is_as_left: bool
+
+
+@dataclass(frozen=True)
+class ObservedModules:
+    """What was read.
+
+    Attributes:
+        installation: which release the cluster has.
+        inventories: of modules, by name.
+        others: inventories of owners of other kinds.
+        records: of modules, by name.
+        catalog: what can be installed.
+        live: the metadata of what the inventories name.
+        managers: what lives of the managers of each module that was asked for.
+    """
+
+    installation: Installation
+    inventories: Mapping[str, Inventory]
+    others: tuple[Inventory, ...]
+    records: Mapping[str, ModuleRecord]
+    catalog: Catalog
+    live: Mapping[Ref, Object]
+    managers: Mapping[str, tuple[LiveManager, ...]]
+
+
+def observe_modules(
+    cluster: Cluster,
+    documents: Sequence[SourcedDocument],
+    *,
+    reads_cluster_catalog: bool,
+    names: Collection[str] | None,
+) -> ObservedModules:
+    """Read what the cluster has of modules: one request per kind, and a handful.
+
+    Args:
+        cluster: live or an overlay.
+        documents: of the catalog, as the controller has them.
+        reads_cluster_catalog: whether the cluster's own documents belong to it.
+        names: the modules that the user names; None for all of the catalog. Those with a record are looked
+            at too.
+
+    Raises:
+        ClusterError: something can't be read, so that nothing may be decided.
+    """
+    own_documents = partial(_cluster_documents, cluster) if reads_cluster_catalog else list[SourcedDocument]
+    installation, inventories, records, own, labelled = call_in_threads(
+        lambda: read_installation(cluster),
+        lambda: read_all_inventories(cluster),
+        lambda: read_module_records(cluster),
+        own_documents,
+        lambda: _labelled_managers(cluster),
+    )
+    catalog = read_catalog([*documents, *own])
+    modules = inventories_of(inventories, MODULE)
+    if names is None:
+        names = catalog.modules
+    mandatory = [name for name, module in catalog.modules.items() if module.mandatory]
+    candidates = {
+        name: _candidates(catalog, name, records.get(name))
+        for name in dict.fromkeys((*names, *records, *modules, *mandatory))
+    }
+    live = read_metadata(cluster, [*modules.values(), _as_inventory(candidates)])
+    managers = _live_managers(cluster, candidates, modules, live, labelled)
+    others = tuple(one for one in inventories if one.owner_kind != MODULE)
+    return ObservedModules(installation, modules, others, records, catalog, live, managers)
+
+
+def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tuple[LiveManager, ...]:
+    """The managers of one module that live now, some time after all was observed.
+
+    Raises:
+        ClusterError: they can't be read.
+    """
+    candidates = {name: _candidates(observed.catalog, name, observed.records.get(name))}
+    live = read_metadata(cluster, [_as_inventory(candidates)])
+    return _live_managers(cluster, candidates, observed.inventories, live, _labelled_managers(cluster))[name]
+
+
+def _as_inventory(candidates: Mapping[str, Sequence[Manager]]) -> Inventory:
+    """What names the managers that may live, to read them by."""
+    named = (one for some in candidates.values() for one in some)
+    return Inventory("", entries=tuple(InventoryEntry(one.api_version, one.ref) for one in named))
+
+
+def _cluster_documents(cluster: Cluster) -> list[SourcedDocument]:
+    """The ModuleTemplates and ModuleReleaseMetas of the cluster."""
+    pages = map_in_threads(lambda kind: cluster.list(API_VERSION, kind).items, (TEMPLATE, RELEASE_META))
+    return [SourcedDocument(f"{CLUSTER_ORIGIN}: {ref_of(obj)}", obj) for items in pages for obj in items]
+
+
+def _labelled_managers(cluster: Cluster) -> list[Object]:
+    """The metadata of workloads that say which module they belong to."""
+
+    def read(kind: tuple[str, str]) -> list[Object]:
+        return cluster.list(*kind, label_selector=MODULE_LABEL, metadata_only=True).items
+
+    return [obj for items in map_in_threads(read, LABELLED_KINDS) for obj in items]
+
+
+def record_manager(record: ModuleRecord | None) -> Manager | None:
+    """The manager that a record names, or None."""
+    if record is None or record.manager is None:
+        return None
+    ref = record.manager.ref
+    return Manager(record.manager.api_version, ref.kind, ref.namespace, ref.name)
+
+
+def _candidates(catalog: Catalog, name: str, record: ModuleRecord | None) -> tuple[Manager, ...]:
+    recorded = record_manager(record)
+    module = catalog.modules.get(name)
+    if module is not None:
+        return manager_candidates(module, recorded)
+    return (recorded,) if recorded else ()
+
+
+def _live_managers(
+    cluster: Cluster,
+    candidates: Mapping[str, Sequence[Manager]],
+    inventories: Mapping[str, Inventory],
+    live: Mapping[Ref, Object],
+    labelled: Iterable[Object],
+) -> dict[str, tuple[LiveManager, ...]]:
+    """The managers that live, by module; those that have changed since they were noted are read in full."""
+    found: dict[str, dict[Ref, Object]] = {
+        name: {one.ref: live[one.ref] for one in some if one.ref in live} for name, some in candidates.items()
+    }
+    for obj in labelled:
+        module = obj["metadata"]["labels"][MODULE_LABEL]
+        if module in found:
+            found[module].setdefault(ref_of(obj), obj)
+
+    def read(place: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
+        module, ref, metadata = place
+        entry = entries_of(inventories.get(module)).get(ref)
+        if entry is not None and _is_as_left(entry, metadata):
+            return module, LiveManager(metadata, True)
+        whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)
+        return module, LiveManager(whole, False) if whole else None
+
+    places = [(module, ref, obj) for module, some in found.items() for ref, obj in some.items()]
+    managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(found, ())
+    for module, manager in map_in_threads(read, places):
+        if manager is not None:
+            managers[module] += (manager,)
+    return managers
+
+
+def _is_as_left(entry: InventoryEntry, metadata: Mapping[str, Any]) -> bool:
+    meta = metadata["metadata"]
+    is_same = (meta.get("uid"), meta.get("resourceVersion")) == (entry.uid, entry.resource_version)
+    return is_same and not meta.get("deletionTimestamp")

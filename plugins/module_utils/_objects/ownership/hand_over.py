@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives objects up: they stay as they are, and from then on they are kubectl's instead of ours.
+
+What we own by server-side apply becomes what ``kubectl apply --server-side`` owns (KEP-555), so that it has
+no conflict with us, and removes what a later manifest no longer has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
+from ..._cluster.errors import ClusterError, Conflict, NotFound, Unreachable
+from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
+from ..._cluster.fields.managed_fields import APPLY
+from ..._threads import map_in_threads
+from .adoption import ManagerEntry
+from .policy import LAST_APPLIED
+
+SUCCESSOR = "kubectl"
+"""The field manager of ``kubectl apply --server-side``."""
+TRIES = 5
+"""How often to try: controllers may write a status between two requests."""
+
+
+class OwnedObject(Protocol):
+    """What an inventory knows of an object."""
+
+    @property
+    def api_version(self) -> str:
+        """The version to read and write it in."""
+
+    @property
+    def ref(self) -> Ref:
+        """What names it."""
+
+    @property
+    def uid(self) -> str:
+        """Of the object that we applied."""
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """What came of giving objects up.
+
+    Attributes:
+        changed: how many objects were ours, and are no longer.
+        errors: what the server answered for objects that are still ours.
+    """
+
+    changed: int
+    errors: Mapping[Ref, ClusterError]
+
+
+def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> HandOver:
+    """Give objects up. One that is gone, or that was recreated since, is left alone.
+
+    Args:
+        cluster: the live one.
+        objects: the entries of an inventory.
+
+    Raises:
+        Unreachable: the server is gone. What was given up by then stays so.
+    """
+
+    def release(known: OwnedObject) -> bool | ClusterError:
+        try:
+            return _release(cluster, known)
+        except Unreachable:
+            raise
+        except ClusterError as error:
+            return error
+
+    objects = list(objects)
+    answers = dict(zip((one.ref for one in objects), map_in_threads(release, objects), strict=True))
+    errors = {ref: answer for ref, answer in answers.items() if isinstance(answer, ClusterError)}
+    return HandOver(sum(answer is True for answer in answers.values()), errors)
+
+
+def _release(cluster: Cluster, known: OwnedObject) -> bool:
+    """Give one object up; whether it was ours."""
+    ref = known.ref
+    for attempt in range(1, TRIES + 1):
+        live = cluster.get(known.api_version, ref.kind, ref.name, ref.namespace)
+        if live is None or live["metadata"]["uid"] != known.uid:
+            return False
+        changes = released_metadata(live)
+        if not changes:
+            # A write whose answer was lost has done it.
+            return attempt > 1
+        patch = {"metadata": {"resourceVersion": live["metadata"]["resourceVersion"], **changes}}
+        try:
+            cluster.patch(known.api_version, ref.kind, ref.name, ref.namespace, patch)
+            return True
+        except NotFound:
+            return False
+        except Conflict:
+            if attempt == TRIES:
+                raise
+    return False
+
+
+def released_metadata(live: Object) -> dict[str, Any]:
+    """The merge patch of an object's metadata that takes us off it; empty if nothing of it is ours."""
+    meta = live["metadata"]
+    changes: dict[str, Any] = {}
+    managers = meta.get("managedFields") or []
+    if any(map(_is_ours, managers)):
+        changes["managedFields"] = _released_managers(managers)
+    annotations = meta.get("annotations") or {}
+    if LAST_APPLIED in annotations:
+        # A map that stays empty would count as written by us.
+        changes["annotations"] = {LAST_APPLIED: None} if len(annotations) > 1 else None
+    return changes
+
+
+def _is_ours(manager: ManagerEntry) -> bool:
+    """Whether an entry of ``managedFields`` is ours, or that of a migration."""
+    name = str(manager.get("manager"))
+    return name == FIELD_MANAGER or name.startswith(f"{FIELD_MANAGER}/")
+
+
+def _released_managers(managers: Sequence[ManagerEntry]) -> list[dict[str, Any]]:
+    """The ``managedFields`` of an object without us.
+
+    What we wrote of the object as a whole becomes the successor's. What a migration wrote is given up without
+    one, unless it made the object: no manifest has it, so the successor's next apply would remove it.
+    """
+    left = [dict(manager) for manager in managers if not _is_ours(manager) and not _is_successor(manager)]
+    theirs = [manager for manager in managers if _is_successor(manager)]
+    written = [manager for manager in managers if _is_ours(manager) and not manager.get("subresource")]
+    ours = [manager for manager in written if manager.get("manager") == FIELD_MANAGER] or written
+    if not theirs and not ours:
+        return left
+    first, *others = [*theirs, *sorted(ours, key=lambda entry: entry.get("operation") != APPLY)]
+    # Fields of another version may have other names: these are given up without a successor.
+    alike = [entry for entry in others if entry.get("apiVersion") == first.get("apiVersion")]
+    fields = frozenset[Field]().union(*(from_fields_v1(m.get("fieldsV1") or {}) for m in (first, *alike)))
+    successor = {**first, "manager": SUCCESSOR, "operation": APPLY, "fieldsV1": to_fields_v1(fields)}
+    return [successor, *left]
+
+
+def _is_successor(manager: ManagerEntry) -> bool:
+    return (
+        manager.get("manager") == SUCCESSOR
+        and manager.get("operation") == APPLY
+        and not manager.get("subresource")
+    )

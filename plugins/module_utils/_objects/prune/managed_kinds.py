@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which kinds of custom resources some objects manage: those that they define, and those that they operate.
+
+Who operates a kind writes the status of its resources and takes their finalizers off, and has a role for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from ..._cluster.cluster import Cluster, Object
+from ..._cluster.kinds import CRD_KIND
+from ..access.rights import RBAC
+from ..inventory.inventory import Inventory
+from ..inventory.inventory_entry import InventoryEntry
+from ..inventory.live_objects import read_live
+from .managed_resources import GroupKind
+
+_ROLES = ((RBAC, "Role"), (RBAC, "ClusterRole"))
+_WRITING = frozenset({"*", "patch", "update"})
+_OPERATORS_OWN = frozenset({"*", "finalizers", "status"})
+"""The subresources that only the operator of a kind writes."""
+
+
+@dataclass(frozen=True)
+class ManagingObjects:
+    """The objects that say which kinds an owner manages.
+
+    Attributes:
+        definitions: the names of definitions whose kinds it manages in any case.
+        operable: the names of those whose kinds it manages if one of its roles says so.
+        roles: its Roles and ClusterRoles.
+    """
+
+    definitions: frozenset[str]
+    operable: frozenset[str]
+    roles: frozenset[InventoryEntry]
+
+    @property
+    def may_manage(self) -> bool:
+        """Whether anything of that has to be read."""
+        return bool(self.definitions or (self.operable and self.roles))
+
+
+def managing_objects(
+    removed: Iterable[InventoryEntry], entries: Iterable[InventoryEntry], definitions: Iterable[str]
+) -> ManagingObjects:
+    """Which objects to read to know what the owner of some objects manages.
+
+    Args:
+        removed: what of the owner is to go.
+        entries: of the owner: those whose roles count.
+        definitions: the names of definitions that its roles may be about.
+    """
+    return ManagingObjects(
+        frozenset(definition_names(removed)),
+        frozenset(definitions),
+        frozenset(entry for entry in entries if entry.ref[:2] in _ROLES),
+    )
+
+
+def definition_names(entries: Iterable[InventoryEntry]) -> list[str]:
+    """The names of the definitions among some entries."""
+    return [entry.ref.name for entry in entries if entry.ref[:2] == CRD_KIND]
+
+
+def read_managed_kinds(
+    cluster: Cluster, owners: Mapping[str, ManagingObjects]
+) -> dict[str, frozenset[GroupKind]]:
+    """The kinds that each owner manages: one request for definitions, and one per namespace for roles.
+
+    Args:
+        cluster: live or an overlay.
+        owners: by name, what says which kinds it manages.
+
+    Raises:
+        ClusterError: something can't be read, so nobody knows.
+    """
+    roles_of = {
+        name: {entry.ref for entry in one.roles} if one.operable else set() for name, one in owners.items()
+    }
+    entries = tuple(entry for one in owners.values() if one.operable for entry in one.roles)
+    roles = read_live(cluster, [Inventory("", entries=entries)], lambda *_kind: True).objects
+    named = {
+        name: one.definitions
+        | _operated(one.operable, (roles[ref] for ref in roles_of[name] if ref in roles))
+        for name, one in owners.items()
+    }
+    if not any(named.values()):
+        return dict.fromkeys(owners, frozenset())
+    crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items
+    # A definition that is gone has taken all of its resources along.
+    kinds = {crd["metadata"]["name"]: (crd["spec"]["group"], crd["spec"]["names"]["kind"]) for crd in crds}
+    return {name: frozenset(kinds[one] for one in names if one in kinds) for name, names in named.items()}
+
+
+def _operated(definitions: Collection[str], roles: Iterable[Object]) -> set[str]:
+    operated = {resource for role in roles for resource in operated_resources(role)}
+    found = set()
+    for name in definitions:
+        plural, _dot, group = name.partition(".")
+        if operated & {(group, plural), (group, "*")}:
+            found.add(name)
+    return found
+
+
+def operated_resources(role: Object) -> set[tuple[str, str]]:
+    """The resources (group, plural) whose operator a role is for; the plural may be ``*``: pure.
+
+    Roles for people name resources, or all of a group, and not their subresources. What a controller
+    aggregates into a role is not its own.
+    """
+    if role.get("aggregationRule"):
+        return set()
+    return {
+        (group, plural)
+        for rule in role.get("rules") or ()
+        if _WRITING.intersection(rule.get("verbs") or ())
+        for group in rule.get("apiGroups") or ()
+        if group != "*"
+        for resource in rule.get("resources") or ()
+        for plural, _slash, subresource in [str(resource).partition("/")]
+        if subresource in _OPERATORS_OWN
+    }

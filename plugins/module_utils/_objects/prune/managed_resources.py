@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What lives of some kinds in the whole cluster, and that in words.
+
+Whoever deletes an operator has to know it: without the operator nobody takes the finalizers off.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from ..._cluster.cluster import Cluster, Object, group_of, ref_of
+from ..._cluster.errors import ClusterError
+from ..._cluster.kinds import CRD_KIND
+from ..._text import one_line
+from ..._threads import map_in_threads
+
+GroupKind = tuple[str, str]
+"""A kind, whatever version it is served in: group and kind."""
+LivingResources = dict[GroupKind, "list[Object] | ClusterError"]
+"""The metadata of all objects of each kind, or why nobody knows them."""
+
+MOST_KINDS = 10
+"""How many kinds a description counts."""
+MOST_NAMED = 10
+"""How many objects a description lists by name, and how many finalizers."""
+
+
+def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingResources:
+    """The metadata of everything that lives of some kinds, in all namespaces: one request per kind.
+
+    Each kind is read in whatever version is served. A kind that can't be read has an error in place of its
+    objects. So has a kind whose definition exists and which no version serves.
+
+    Args:
+        cluster: live or an overlay.
+        kinds: what to look for.
+    """
+    wanted = sorted(set(kinds))
+    unserved: list[GroupKind] = []
+
+    def read(kind: GroupKind) -> list[Object] | ClusterError:
+        try:
+            for served in cluster.served(*kind)[:1]:
+                return cluster.list(served.api_version, served.kind, metadata_only=True).items
+        except ClusterError as error:
+            return error
+        unserved.append(kind)
+        return []
+
+    found = dict(zip(wanted, map_in_threads(read, wanted), strict=True))
+    return found | _hidden_by_definitions(cluster, unserved)
+
+
+def _hidden_by_definitions(cluster: Cluster, unserved: Sequence[GroupKind]) -> LivingResources:
+    """Errors for those kinds that have a definition: objects may be stored that nobody can read."""
+    if not unserved:
+        return {}
+    try:
+        crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items
+    except ClusterError as error:
+        return dict.fromkeys(unserved, error)
+    defined = {(crd["spec"]["group"], crd["spec"]["names"]["kind"]): crd["metadata"]["name"] for crd in crds}
+    return {
+        kind: ClusterError(
+            f"CustomResourceDefinition {defined[kind]}: the cluster serves {kind[1]} in no version, so"
+            " nobody knows whether objects of it exist. Look at its conditions and versions"
+            f" (`kubectl describe crd {defined[kind]}`), then run the playbook again"
+        )
+        for kind in unserved
+        if kind in defined
+    }
+
+
+def describe_living(objects: Sequence[Object], now: datetime) -> list[str]:
+    """What lives, in less than 40 lines for a person.
+
+    First the counts by kind, then the first ten by name with age and owner, at last which finalizers hold
+    what is being deleted already.
+
+    Args:
+        objects: their metadata at least.
+        now: the time to tell ages by.
+    """
+    ordered = sorted(objects, key=ref_of)
+    counts = Counter(f"{obj['kind']}.{group_of(obj['apiVersion'])}".rstrip(".") for obj in ordered)
+    told = [f"{count} {kind}" for kind, count in sorted(counts.items())]
+    lines = [_limited(told, MOST_KINDS, "kinds")]
+    lines += [
+        ": ".join(filter(None, (str(ref_of(obj)), ", ".join(_traits(obj, now)))))
+        for obj in ordered[:MOST_NAMED]
+    ]
+    if len(ordered) > MOST_NAMED:
+        lines.append(f"and {len(ordered) - MOST_NAMED} more")
+    going = [obj["metadata"] for obj in ordered if obj["metadata"].get("deletionTimestamp")]
+    held = Counter(one_line(name) for meta in going for name in meta.get("finalizers") or ())
+    lines += [
+        f"finalizer {name} holds {count} of {len(going)} being deleted"
+        for name, count in held.most_common(MOST_NAMED)
+    ]
+    return lines
+
+
+def _traits(obj: Object, now: datetime) -> list[str]:
+    meta = obj["metadata"]
+    traits = [f"{age} old"] if (age := _age(meta.get("creationTimestamp"), now)) else []
+    owners = [f"{one.get('kind')} {one.get('name')}" for one in meta.get("ownerReferences") or ()]
+    writers = [str(one["manager"]) for one in meta.get("managedFields") or () if one.get("manager")]
+    if owners:
+        traits.append(f"owned by {one_line(', '.join(owners))}")
+    elif writers:
+        traits.append(f"written by {one_line(writers[0])}")
+    if meta.get("deletionTimestamp"):
+        held = one_line(", ".join(map(str, meta.get("finalizers") or ()))) or "none"
+        traits.append(f"being deleted for {_age(meta['deletionTimestamp'], now)} (finalizers: {held})")
+    return traits
+
+
+def _age(since: str | None, now: datetime) -> str:
+    """How long ago something was, in its largest unit as kubectl tells it; empty where nobody knows."""
+    if not since:
+        return ""
+    # Clocks differ.
+    passed = max(now - datetime.fromisoformat(since), timedelta())
+    seconds = int(passed.total_seconds())
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def _limited(told: Sequence[str], most: int, what: str) -> str:
+    more = f" and {len(told) - most} more {what}" if len(told) > most else ""
+    return ", ".join(told[:most]) + more

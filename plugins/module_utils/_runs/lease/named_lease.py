@@ -1,0 +1,199 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A lease of a name of its own, for engines of which one works while the others stand by."""
+
+from __future__ import annotations
+
+import math
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from typing import TypeAlias
+
+from ..._carrier.task import LEASE_SECONDS
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
+from ..._errors import LifecycleError
+from ..records.record_writer import current_user
+from .acquisition import LOOK_SECONDS, Acquisition, LeaseRequest
+from .held_lease import HeldLease
+from .lease import LIFECYCLE_NAMESPACE, Holder, LeaseObservation
+
+CANCELLATION_POLL_SECONDS = 0.5
+"""How often an engine that stands by asks whether it is to end."""
+GIVE_UP_SECONDS = 1.0
+"""How long an engine that ends waits for a request for the lease that is under way."""
+RETRY_SECONDS = 2.0
+"""After how long the lease is asked for again where the server does not answer."""
+NO_FENCE = "what holds this lease works without a fence"
+
+Tell: TypeAlias = "Callable[[str, str], None]"
+"""Gets what a person should know: a state and a sentence."""
+
+
+@contextmanager
+def hold_named_lease(
+    cluster: Cluster, name: str, cancelled: Callable[[], bool], tell: Tell, *, seconds: int = LEASE_SECONDS
+) -> Iterator[HeldLease | None]:
+    """Stand by until the lease of a name can be had, hold it in this block, and give it back at its end.
+
+    It is kept renewed in here. It may be lost all the same, which ``loss_reason`` says; what shall not write
+    after that writes to ``fenced_cluster(cluster, lease, Fence())``. The lease has no fence that the server
+    knows of.
+
+    Args:
+        cluster: the live one.
+        name: of the lease, in the namespace of all leases.
+        cancelled: whether to stop standing by. It is asked in this thread, at least every second.
+        tell: gets what a person should know while this one stands by, in a thread of its own.
+        seconds: how long the lease lasts from each renewal on, and so after how long another one takes over
+            from one that was killed.
+
+    Yields:
+        The lease; None if it was cancelled before it could be had.
+
+    Raises:
+        Forbidden, Unauthorized, Unconfigured: a person has to see to it that the lease can be had. A server
+            that is away is waited for instead.
+    """
+    lease = _Candidate(cluster, name, tell, seconds).stand_by(cancelled)
+    if lease is None:
+        yield None
+        return
+    lease.cancelled = cancelled
+    try:
+        with lease.keep_renewed():
+            yield lease
+    finally:
+        _give_back(lease)
+
+
+class _GaveUp(LifecycleError):
+    """Nobody wants the lease any longer."""
+
+
+class _StandBy(Acquisition):
+    """An attempt to get a lease that waits for as long as somebody else renews it."""
+
+    _told_of: tuple[str, int] | None = None
+
+    def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
+        del begun
+        if self._cancelled():
+            raise _GaveUp("the lease is not wanted any longer")
+        lease = seen.lease
+        if self._told_of != (lease.holder, lease.epoch):
+            self._told_of = (lease.holder, lease.epoch)
+            self._tell(
+                "standing by",
+                f"{lease} holds the {_described(self._name)}. This one takes over when it is given back, or"
+                f" was not renewed for {lease.seconds:.0f} s",
+            )
+        self._sleep(min(LOOK_SECONDS, lease.seconds / 4))
+
+
+class _Candidate:
+    """One who wants a lease. Its requests are made in a thread: they may wait for a server that is away."""
+
+    def __init__(self, cluster: Cluster, name: str, tell: Tell, seconds: int) -> None:
+        self._cluster = cluster
+        self._name = name
+        self._tell = tell
+        # Two of one process are two.
+        holder = Holder(f"{name}-{secrets.token_hex(3)}", current_user(), os.getpid())
+        self._request = LeaseRequest(holder, seconds, math.inf, account="", no_fence=NO_FENCE)
+        self._gave_up = threading.Event()
+        self._lock = threading.Lock()
+        self._results: SimpleQueue[HeldLease | Exception] = SimpleQueue()
+
+    def stand_by(self, cancelled: Callable[[], bool]) -> HeldLease | None:
+        """Wait for the lease; None if it was cancelled."""
+        thread = threading.Thread(target=self._acquire, name=f"lease {self._name}", daemon=True)
+        thread.start()
+        try:
+            while not cancelled():
+                with suppress(Empty):
+                    result = self._results.get(timeout=CANCELLATION_POLL_SECONDS)
+                    if isinstance(result, Exception):
+                        raise result
+                    self._tell("holding", f"the {_described(self._name)}, as {self._request.holder.run}")
+                    return result
+        except BaseException:
+            self._give_up(thread)
+            raise
+        self._give_up(thread)
+        return None
+
+    def _give_up(self, thread: threading.Thread) -> None:
+        with self._lock:
+            self._gave_up.set()
+        thread.join(GIVE_UP_SECONDS)
+        with suppress(Empty):
+            while True:
+                result = self._results.get_nowait()
+                if isinstance(result, HeldLease):
+                    _give_back(result)
+
+    def _acquire(self) -> None:
+        trouble = ""
+        while not self._gave_up.is_set():
+            attempt = _StandBy(
+                self._cluster,
+                self._request,
+                self._tell_unless_given_up,
+                self._gave_up.is_set,
+                name=self._name,
+                sleep=self._pause,
+            )
+            try:
+                lease = attempt.acquire().tenure
+            except _GaveUp:
+                return
+            except Exception as error:
+                if not _may_pass(error):
+                    self._results.put(error)
+                    return
+                if str(error) != trouble:
+                    trouble = str(error)
+                    what = f"the {_described(self._name)} can't be had: {trouble}"
+                    self._tell_unless_given_up("standing by", f"{what}. This one goes on trying")
+                self._pause(RETRY_SECONDS)
+            else:
+                self._hand_over(lease)
+                return
+
+    def _pause(self, seconds: float) -> None:
+        self._gave_up.wait(seconds)
+
+    def _hand_over(self, lease: HeldLease) -> None:
+        with self._lock:
+            if not self._gave_up.is_set():
+                self._results.put(lease)
+                return
+        _give_back(lease)
+
+    def _tell_unless_given_up(self, state: str, text: str) -> None:
+        if not self._gave_up.is_set():
+            self._tell(state, text)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether an error may be over the next time, without a person who does something about it."""
+    if isinstance(error, Forbidden):
+        return any(cause.reason == "NamespaceTerminating" for cause in error.causes)
+    return isinstance(error, ClusterError) and not isinstance(error, (Unauthorized, Unconfigured))
+
+
+def _described(name: str) -> str:
+    return f"Lease {LIFECYCLE_NAMESPACE}/{name}"
+
+
+def _give_back(lease: HeldLease) -> None:
+    """Give a lease back, unless a write under it has no answer yet: then it is left to expire."""
+    if not lease.loss_reason and lease.end():
+        with suppress(ClusterError):
+            lease.release()

@@ -1,0 +1,282 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records of modules: their definition, their model, reading and writing them.
+
+A record holds what must be known of a module when no user's list names it any more: what was wanted, by which
+policy it goes, and which default configuration it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from ..._cluster.cluster import Cluster, Object, Ref, group_of
+from ..._cluster.timestamp import timestamp
+from .record_schema import API_VERSION, BOOLEAN, STRING, STRINGS, object_schema, record_definition
+from .record_writer import apply_record
+
+MANAGED, UNMANAGED, ABSENT = "managed", "unmanaged", "absent"
+"""What a user wants of a module."""
+CREATE_AND_DELETE, IGNORE = "create_and_delete", "ignore"
+"""What becomes of a module that is no longer wanted."""
+
+READY, PROCESSING, WARNING, ERROR = "Ready", "Processing", "Warning", "Error"
+DELETING, GIVEN_UP, INSTALLED, NOT_INSTALLED = "Deleting", "Unmanaged", "Installed", "NotInstalled"
+"""The states that are reported of a module."""
+
+SKIP_LABEL = "operator.kyma-project.io/skip-reconciliation"
+"""A label for a Module, as Kyma's lifecycle manager has it for its resources: "true" has it left alone."""
+
+_OBJECT_SCHEMA = object_schema(apiVersion=STRING, kind=STRING, namespace=STRING, name=STRING, uid=STRING)
+MODULE_DEFINITION = record_definition(
+    "Module",
+    "modules",
+    "kymod",
+    {
+        "spec": object_schema(
+            state=STRING,
+            policy=STRING,
+            channel=STRING,
+            version=STRING,
+            default=BOOLEAN,
+            mandatory=BOOLEAN,
+            needs=STRINGS,
+            configuration=_OBJECT_SCHEMA,
+            configurationCreation=STRING,
+            deletionSince=STRING,
+            deletesConfiguration=BOOLEAN,
+        ),
+        "status": object_schema(
+            state=STRING,
+            message=STRING,
+            version=STRING,
+            manager=_OBJECT_SCHEMA,
+            managerImage=STRING,
+            managedKinds={"type": "array", "items": object_schema(group=STRING, kind=STRING)},
+            blockers=STRINGS,
+            conditions={
+                "type": "array",
+                "items": object_schema(
+                    type=STRING,
+                    status=STRING,
+                    reason=STRING,
+                    message=STRING,
+                    lastTransitionTime={"type": "string", "format": "date-time"},
+                ),
+            },
+        ),
+    },
+    [
+        ("Wanted", "string", ".spec.state"),
+        ("State", "string", ".status.state"),
+        ("Version", "string", ".status.version"),
+        ("Channel", "string", ".spec.channel"),
+        ("Policy", "string", ".spec.policy"),
+        ("Message", "string", ".status.message"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+)
+
+
+class KnownObject(NamedTuple):
+    """An object that a record names.
+
+    Attributes:
+        api_version: in which it was written or read.
+        ref: what names it.
+        uid: its uid, or empty where that is not known.
+    """
+
+    api_version: str
+    ref: Ref
+    uid: str = ""
+
+
+@dataclass(frozen=True)
+class ModuleStatus:
+    """What was last reported of a module.
+
+    Attributes:
+        state: one of the states above; empty before the first report.
+        message: why, in a sentence; empty where nothing needs to be said.
+        blockers: what blocks its deletion, each in a line.
+    """
+
+    state: str = ""
+    message: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModuleRecord:
+    """What the cluster remembers of a module.
+
+    Attributes:
+        name: of the module.
+        state: what is wanted: ``managed``, ``unmanaged`` or ``absent``.
+        policy: ``create_and_delete`` or ``ignore``.
+        channel, version: what the user asked for; one of them is empty.
+        is_default: whether the user's list marks it as a default module.
+        is_mandatory: whether the catalog demanded it, and not the user.
+        needs: the modules that it needs.
+        configuration: the default configuration; its uid is empty until it is known to be created.
+        configuration_creation: how far its creation has come, see
+            :class:`~.._module_lifecycle.default_configuration.Creation`; empty before it is decided on.
+        deletion_since: when its deletion began, or empty.
+        deletes_configuration: whether the deletion has asked the default configuration to go.
+        installed_version: the version that was last deployed or adopted, or empty.
+        manager, manager_image: the operator's workload, as it was then.
+        managed_kinds: kinds (group, kind) whose instances block the deletion, beside those that the manifest
+            defines.
+        status: what was last reported.
+        is_skipped: whether a person has marked it to be left alone, but for its deletion.
+        conditions: as they stand in the record.
+    """
+
+    name: str
+    state: str = MANAGED
+    policy: str = CREATE_AND_DELETE
+    channel: str = ""
+    version: str = ""
+    is_default: bool = False
+    is_mandatory: bool = False
+    needs: tuple[str, ...] = ()
+    configuration: KnownObject | None = None
+    configuration_creation: str = ""
+    deletion_since: str = ""
+    deletes_configuration: bool = False
+    installed_version: str = ""
+    manager: KnownObject | None = None
+    manager_image: str = ""
+    managed_kinds: tuple[tuple[str, str], ...] = ()
+    status: ModuleStatus = ModuleStatus()
+    is_skipped: bool = False
+    conditions: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether the module is in our hands, a deletion that goes on included."""
+        return self.state == MANAGED or bool(self.deletion_since)
+
+
+def module_record_from(obj: Object) -> ModuleRecord:
+    """The record that an object holds."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    return ModuleRecord(
+        name=obj["metadata"]["name"],
+        state=spec.get("state", MANAGED),
+        policy=spec.get("policy", CREATE_AND_DELETE),
+        channel=spec.get("channel", ""),
+        version=spec.get("version", ""),
+        is_default=spec.get("default", False),
+        is_mandatory=spec.get("mandatory", False),
+        needs=tuple(spec.get("needs") or ()),
+        configuration=_known_object(spec.get("configuration")),
+        configuration_creation=spec.get("configurationCreation", ""),
+        deletion_since=spec.get("deletionSince", ""),
+        deletes_configuration=spec.get("deletesConfiguration", False),
+        installed_version=status.get("version", ""),
+        manager=_known_object(status.get("manager")),
+        manager_image=status.get("managerImage", ""),
+        managed_kinds=tuple((one["group"], one["kind"]) for one in status.get("managedKinds") or ()),
+        status=ModuleStatus(
+            status.get("state", ""), status.get("message", ""), tuple(status.get("blockers") or ())
+        ),
+        is_skipped=str((obj["metadata"].get("labels") or {}).get(SKIP_LABEL)).lower() == "true",
+        conditions=tuple(status.get("conditions") or ()),
+    )
+
+
+def module_object(record: ModuleRecord, now: str) -> Object:
+    """The object that holds a record.
+
+    Args:
+        record: of the module.
+        now: the time, as conditions have it; RFC 3339.
+    """
+    spec = {
+        "state": record.state,
+        "policy": record.policy,
+        "channel": record.channel,
+        "version": record.version,
+        "default": record.is_default,
+        "mandatory": record.is_mandatory,
+        "needs": list(record.needs),
+        "configuration": _object_fields(record.configuration),
+        "configurationCreation": record.configuration_creation,
+        "deletionSince": record.deletion_since,
+        "deletesConfiguration": record.deletes_configuration,
+    }
+    status = {
+        "state": record.status.state,
+        "message": record.status.message,
+        "version": record.installed_version,
+        "manager": _object_fields(record.manager),
+        "managerImage": record.manager_image,
+        "managedKinds": [{"group": group, "kind": kind} for group, kind in record.managed_kinds],
+        "blockers": list(record.status.blockers),
+        "conditions": [_ready_condition(record, now)],
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Module",
+        "metadata": {"name": record.name},
+        "spec": {key: value for key, value in spec.items() if value},
+        "status": {key: value for key, value in status.items() if value},
+    }
+
+
+def _ready_condition(record: ModuleRecord, now: str) -> dict[str, Any]:
+    """The condition ``Ready``, for ``kubectl wait --for=condition=Ready``."""
+    state = record.status.state
+    status = {READY: "True", PROCESSING: "Unknown", "": "Unknown"}.get(state, "False")
+    before = next((one for one in record.conditions if one.get("type") == "Ready"), {})
+    since = before.get("lastTransitionTime") if before.get("status") == status else None
+    return {
+        "type": "Ready",
+        "status": status,
+        "reason": state or "Unknown",
+        "message": record.status.message,
+        "lastTransitionTime": since or now,
+    }
+
+
+def _known_object(fields: Mapping[str, Any] | None) -> KnownObject | None:
+    if not fields:
+        return None
+    api_version = fields["apiVersion"]
+    ref = Ref(group_of(api_version), fields["kind"], fields.get("namespace", ""), fields["name"])
+    return KnownObject(api_version, ref, fields.get("uid", ""))
+
+
+def _object_fields(known: KnownObject | None) -> dict[str, str]:
+    if known is None:
+        return {}
+    fields = {
+        "apiVersion": known.api_version,
+        "kind": known.ref.kind,
+        "namespace": known.ref.namespace,
+        "name": known.ref.name,
+        "uid": known.uid,
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def read_module_records(cluster: Cluster) -> dict[str, ModuleRecord]:
+    """The records of all modules, by name."""
+    found = map(module_record_from, cluster.list(API_VERSION, "Module").items)
+    return {record.name: record for record in found}
+
+
+def write_module_record(cluster: Cluster, record: ModuleRecord) -> ModuleRecord:
+    """Write the record of a module; the record as it then is."""
+    answer = apply_record(cluster, MODULE_DEFINITION, module_object(record, timestamp()), force=True)
+    return replace(record, conditions=tuple((answer.get("status") or {}).get("conditions") or ()))
+
+
+def delete_module_record(cluster: Cluster, name: str) -> None:
+    """Delete the record of a module."""
+    cluster.delete(API_VERSION, "Module", name)

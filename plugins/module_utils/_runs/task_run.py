@@ -1,0 +1,141 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run that is one task from its beginning to its end, such as a deletion."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from .._carrier.task import Task
+from .._errors import LifecycleError
+from .cancellation import CancellationCheck
+from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of
+from .recorder import begin_record, end_if_cancelled, end_record, run_spec, seconds_since_start
+from .records.installation import Installation
+from .records.runs import update_run_status
+
+
+class TaskRun:
+    """A run that is one task, as far as records, phases and cancellations go. It begins when it is told to.
+
+    Args:
+        task: whose run it is; in check mode nothing is recorded.
+        run: its name.
+        action: what it does, see :mod:`~.record_schema`.
+        installation: as it was read before.
+        begun: the installation while the run is at work.
+        names: the components or modules that take part, in that order.
+        order: in which the release has its components.
+        deadline: seconds after which it stops; 0 means never.
+
+    Attributes:
+        name: of the run; empty until it has begun.
+        cancelled_by: who or what has cancelled it before all was done, from its end on; mostly empty.
+        cancellation: whether it is to stop.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        run: str,
+        action: str,
+        installation: Installation,
+        begun: Installation,
+        names: Sequence[str],
+        *,
+        order: Sequence[str] = (),
+        deadline: float = 0.0,
+    ) -> None:
+        self._task = task
+        self._installation = installation
+        self._begun = begun
+        self._spec = run_spec(
+            action,
+            installation,
+            version=installation.target or installation.version,
+            profile=installation.profile,
+            components=names,
+            all_components=order,
+            deadline=deadline,
+        )
+        self._name = run
+        self._lock = threading.Lock()
+        self._status: dict[str, dict[str, Any]] = {"phases": {}, "components": {}}
+        self._problem: LifecycleError | None = None
+        self._has_ended = False
+        self.name = ""
+        self.cancelled_by = ""
+        self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
+
+    def begin(self) -> None:
+        """Begin the record, unless it has begun; no plan that was made before holds any longer.
+
+        Raises:
+            LifecycleError: it can't be written, so nothing may be changed.
+        """
+        with self._lock:
+            if self._problem:
+                raise self._problem
+            if self.name or self._task.check_mode:
+                return
+            try:
+                begin_record(self._task.cluster, self._name, self._spec, self._installation, self._begun)
+            except LifecycleError as error:
+                self._problem = error
+                raise
+            self.name = self._name
+
+    def note(self, outcome: ComponentOutcome) -> None:
+        """What came of a component."""
+        self._add({"components": {outcome.name: outcome.as_result()}})
+
+    def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
+        """What came of some components of a phase, and how long they took together."""
+        before = self._status["phases"].get(name) or {}
+        states = {one.state for one in outcomes} | {before.get("state", outcomes[0].state)}
+        state = states.pop() if len(states) == 1 else FAILED
+        seconds += before.get("seconds", 0.0)
+        self._add({"phases": {name: {"state": state, "seconds": round(seconds, 3)}}})
+
+    def end(self, outcomes: Sequence[ComponentOutcome]) -> list[str]:
+        """End the record, unless it has ended; answers with warnings for a person."""
+        if self._has_ended:
+            return []
+        self._has_ended = True
+        failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+        self.cancelled_by = self.cancellation.reason() if failed else ""
+        if not self.name:
+            return []
+        if self.cancelled_by:
+            return end_if_cancelled(self._task, self.name, self.cancelled_by)
+        told = [f"{one.owner_kind} {one.name}: {one.error}" for one in failed]
+        told += [warning for one in outcomes for warning in one.warnings]
+        state = FAILED if failed else SUCCEEDED
+        try:
+            end_record(self._task.cluster, self.name, state, told, seconds_since_start(self._spec))
+        except LifecycleError as error:
+            return [f"the record of the run {self.name} could not be ended: {error}"]
+        return []
+
+    def as_result(self, outcomes: Sequence[ComponentOutcome]) -> dict[str, Any]:
+        """What a task's result says of it, and how long everything took."""
+        failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
+        return {
+            "run": self.name,
+            "state": CANCELLED if self.cancelled_by else FAILED if failed else SUCCEEDED,
+            "seconds": round(seconds_since_start(self._spec), 3),
+            "durations": durations_of(self._status),
+        }
+
+    def _add(self, status: dict[str, dict[str, Any]]) -> None:
+        with self._lock:
+            for key, found in status.items():
+                self._status[key] |= found
+        if self.name:
+            # What was done is done whether that can be noted or not, and the result has it, too.
+            with suppress(LifecycleError):
+                update_run_status(self._task.cluster, self.name, status, among=len(self._spec["components"]))

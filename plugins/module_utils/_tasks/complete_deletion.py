@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deletes all that was ever deployed: modules first, as their operators may need what a release has."""
+
+from __future__ import annotations
+
+from .._carrier.task import Result, Task
+from .._components.migrations.migration_runner import MigrationOptions
+from .._deploy.component_options import ComponentOptions
+from .._deploy.delete.deletion import EVERYTHING, delete_components
+from .._runs.records.modules import read_module_records
+from .record_kinds import RECORD_KINDS
+
+
+def delete(task: Task, options: ComponentOptions) -> Result:
+    """Delete components; with all of them, the modules go before, each behind its gate."""
+    if EVERYTHING not in options.names:
+        return delete_components(task, options, RECORD_KINDS)
+    modules = _delete_modules(task, options)
+    if modules.get("failed"):
+        return modules
+    result = delete_components(task, options, RECORD_KINDS)
+    if not modules:
+        return result
+    return {
+        **result,
+        "changed": result["changed"] or modules["changed"],
+        "modules": modules["modules"],
+        "warnings": [*modules["warnings"], *result["warnings"]],
+        "summary": [*modules["summary"], *result["summary"]],
+        **({"diff": [*modules["diff"], *result["diff"]]} if "diff" in result else {}),
+    }
+
+
+def _delete_modules(task: Task, options: ComponentOptions) -> Result:
+    """Delete all managed modules; an empty result if there are none."""
+    if not any(record.is_managed for record in read_module_records(task.cluster).values()):
+        return {}
+    # Imported here, as most clusters have none.
+    from .._module_lifecycle.module_request import ModulesRequest
+    from .._module_lifecycle.module_run import manage_modules
+
+    request = ModulesRequest(
+        (),
+        is_whole_list=True,
+        migrations=MigrationOptions(grace=options.grace),
+        timeout=options.timeout,
+        workers=options.workers,
+        grace=options.grace,
+        deadline=options.deadline,
+    )
+    return manage_modules(task, request, RECORD_KINDS)

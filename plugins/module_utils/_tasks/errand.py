@@ -1,0 +1,291 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``errand``: declares an errand, runs it, and waits for the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Object
+from .._errands.authoring.errand_object import (
+    ErrandRequest,
+    WantedErrand,
+    existing_errand,
+    wanted_errand,
+)
+from .._errands.authoring.errand_report import FAILED, errand_report, log_command, run_report
+from .._errands.authoring.errand_writing import (
+    AUTHOR_MANAGER,
+    DefinitionState,
+    adjusted_to,
+    apply_errand,
+    definition_state,
+    read_errand,
+    update_definition,
+)
+from .._errands.authoring.preflight import Preflight, preflight
+from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run, run_to_follow
+from .._errands.errand import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
+from .._errands.holding_container import DEFAULT_IMAGE
+from .._errors import LifecycleError
+from .._objects.apply.diff import changed_fields, diff_of
+
+PRESENT, ABSENT = "present", "absent"
+_RUNS = (Strategy.NOW, Strategy.ONCE)
+
+
+def errand(task: Task) -> Result:
+    """Declare, run or delete one errand."""
+    request = _request(task.params)
+    if task.params["state"] == ABSENT:
+        return _absent(task, wanted_errand(request))
+    state = definition_state(task.cluster)
+    if request.declares_nothing:
+        key = ErrandKey(request.namespace, request.name)
+        live = read_errand(task.cluster, key) if all(key) and state.is_served else None
+        if live is None and all(key) and task.check_mode:
+            return _rehearsed_absent(key, is_definition_installed=not state.is_current)
+        wanted = existing_errand(request, live)
+    else:
+        wanted = wanted_errand(request)
+    _refuse(wanted, wanted.problems)
+    return _Present(task, wanted, state, is_declared=not request.declares_nothing).result()
+
+
+def _request(params: Mapping[str, Any]) -> ErrandRequest:
+    return ErrandRequest(
+        name=params["name"] or "",
+        namespace=params["namespace"] or "",
+        definition=params["definition"],
+        template=params["template"],
+        output=params["output"],
+        reruns_on_change=params["update_on_config_change"],
+        trigger=params["trigger"] or "",
+    )
+
+
+def _refuse(wanted: WantedErrand, problems: tuple[str, ...]) -> None:
+    if problems:
+        name = f"Errand {wanted.key.namespace or '(no namespace)'}/{wanted.key.name or '(no name)'}"
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        raise LifecycleError(f"{name} is refused, and nothing was written:\n{listed}")
+
+
+def _rehearsed_absent(key: ErrandKey, *, is_definition_installed: bool) -> Result:
+    """What a run would answer of an errand that is not there; an earlier task may only have rehearsed it."""
+    text = f"{key} does not exist, so its run could not be rehearsed. An earlier task has to create it"
+    return {
+        "changed": True,
+        "namespace": key.namespace,
+        "name": key.name,
+        "run": 0,
+        "outcome": "",
+        "exit_code": None,
+        "seconds": None,
+        "secrets": [],
+        "log_command": "",
+        "errand": None,
+        "definition_installed": is_definition_installed,
+        "warnings": [text],
+    }
+
+
+def _absent(task: Task, wanted: WantedErrand) -> Result:
+    key = wanted.key
+    if not key.name or not key.namespace:
+        raise LifecycleError("cannot delete an errand without name and namespace. Set both")
+    live = read_errand(task.cluster, key)
+    result: Result = {"changed": live is not None, "namespace": key.namespace, "name": key.name}
+    if live is None:
+        return result
+    if not task.check_mode:
+        task.cluster.delete(API_VERSION, KIND, key.name, key.namespace, uid=live["metadata"]["uid"])
+    if task.diff:
+        result["diff"] = [diff_of(live, None)]
+    return result
+
+
+@dataclass
+class _Changes:
+    """What was done so far, or would be."""
+
+    is_changed: bool = False
+    warnings: list[str] = field(default_factory=list)
+    diff: list[dict[str, str]] = field(default_factory=list)
+    is_definition_installed: bool = False
+
+
+class _Present:
+    """One errand that shall be there."""
+
+    def __init__(
+        self, task: Task, wanted: WantedErrand, state: DefinitionState, *, is_declared: bool
+    ) -> None:
+        self._task = task
+        self._params = task.params
+        self._key: ErrandKey = wanted.key
+        self._cluster = task.cluster.with_field_manager(task.params["field_manager"])
+        self._changes = _Changes(warnings=list(wanted.warnings))
+        live = read_errand(task.cluster, wanted.key) if state.is_served else None
+        self._definition = state
+        self._is_declared = is_declared
+        self._live = live
+        self._wanted = adjusted_to(wanted, live)
+
+    @property
+    def _is_requested(self) -> bool:
+        return bool(self._params["trigger"] == Strategy.NOW)
+
+    @property
+    def _runs(self) -> bool:
+        """Whether what is wanted may run the errand."""
+        return self._is_requested or self._wanted.errand.spec.strategy in (*_RUNS, *AUTOMATIC)
+
+    def result(self) -> Result:
+        """Validate all, write, run, wait."""
+        checked = preflight(
+            self._cluster,
+            self._wanted,
+            is_applied=self._is_declared and self._definition.is_served and self._definition.is_current,
+            force=self._params["force_conflicts"],
+            runs_here=self._runs_here(),
+            holder_image=self._params["holder_image"],
+            check_mode=self._task.check_mode,
+        )
+        _refuse(self._wanted, checked.problems)
+        self._changes.warnings += checked.warnings
+        if self._task.check_mode:
+            return self._rehearsed(checked)
+        self._install()
+        applied = errand_from(self._apply(checked))
+        if self._is_requested:
+            applied = errand_from(request_run(self._cluster, self._key))
+            self._changes.is_changed = True
+        return self._run(applied)
+
+    def _runs_here(self) -> bool:
+        """Whether this task itself gets the errand on; a quick answer where it has run already."""
+        if not self._params["reconcile"] or not self._runs:
+            return False
+        return self._is_requested or self._wanted.errand.spec.strategy is not Strategy.DONE
+
+    def _rehearsed(self, checked: Preflight) -> Result:
+        self._changes.is_definition_installed = not self._definition.is_current
+        if self._is_declared:
+            self._note_change(checked.applied or self._wanted.obj)
+        self._changes.is_changed |= self._changes.is_definition_installed or self._is_requested
+        if self._live is None:
+            return self._answer(None, 0)
+        there = errand_from(self._live)
+        return self._answer(there, there.status.run.number if there.status.run else 0)
+
+    def _install(self) -> None:
+        is_new, warnings = update_definition(self._task.cluster, self._definition)
+        self._changes.is_definition_installed = is_new
+        self._changes.is_changed |= is_new
+        self._changes.warnings += warnings
+
+    def _apply(self, checked: Preflight) -> Object:
+        live = self._live
+        if live and not self._is_declared:
+            return live
+        if live and checked.applied and not changed_fields(live, checked.applied):
+            return live
+        applied = apply_errand(self._cluster, self._wanted.obj, force=self._params["force_conflicts"])
+        self._note_change(applied)
+        return applied
+
+    def _note_change(self, after: Object) -> None:
+        if self._live and not changed_fields(self._live, after):
+            return
+        self._changes.is_changed = True
+        if self._task.diff:
+            self._changes.diff.append(diff_of(self._live, after))
+
+    def _run(self, applied: Errand) -> Result:
+        number = run_to_follow(applied, is_requested=self._is_requested)
+        last = applied.status.run
+        is_over = last is None or not last.is_open
+        if not self._runs or not number or (is_over and last and last.number == number):
+            # Nothing runs for what is wanted: it has run already, or waits for somebody to ask.
+            return self._answer(applied, number if self._runs else 0)
+        wait = RunWait(
+            self._task.cluster,
+            self._key,
+            WaitOptions(
+                float(self._params["timeout"]), self._params["reconcile"], self._params["holder_image"]
+            ),
+            progress=self._task.progress,
+            cancelled=self._task.cancelled,
+        )
+        self._changes.is_changed |= last is None or last.number < number
+        if self._params["wait"]:
+            try:
+                found, _ended = wait.until_ended(number)
+            except LifecycleError as error:
+                return {**self._answer(wait.errand or applied, number), "failed": True, "msg": str(error)}
+            return self._answer(found, number)
+        if self._params["reconcile"]:
+            return self._answer(wait.step() or applied, number)
+        return self._answer(applied, number)
+
+    def _answer(self, found: Errand | None, number: int) -> Result:
+        ended = run_report(found, number) if found and number else {}
+        result: Result = {
+            "changed": self._changes.is_changed,
+            "namespace": self._key.namespace,
+            "name": self._key.name,
+            "run": number,
+            "outcome": ended.get("outcome", ""),
+            "exit_code": ended.get("exit_code"),
+            "seconds": ended.get("seconds"),
+            "secrets": ended.get("secrets", []),
+            "log_command": log_command(self._key, number) if number else "",
+            "errand": errand_report(found) if found else None,
+            "definition_installed": self._changes.is_definition_installed,
+            "warnings": list(self._changes.warnings),
+        }
+        if self._task.diff:
+            result["diff"] = self._changes.diff
+        if ended.get("state") == FAILED and self._params["wait"] and not self._task.check_mode:
+            result |= {"failed": True, "msg": self._failure(number, ended)}
+        return result
+
+    def _failure(self, number: int, ended: Mapping[str, Any]) -> str:
+        code = ended["exit_code"]
+        reason = ended["outcome"] + (f" (exit code {code})" if code is not None else "")
+        why = f": {ended['message']}" if ended["message"] else ""
+        text = f"{self._key}: run {number} failed: {reason}{why}"
+        if not self._is_requested:
+            text += " It does not run again by itself: change its template, or run it by trigger: now."
+        return f"{text} Read its log:\n{log_command(self._key, number)}"
+
+
+DEFINITION = TaskDefinition(
+    function=errand,
+    argument_spec={
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "state": {"type": "str", "choices": [PRESENT, ABSENT], "default": PRESENT},
+        "definition": {"type": "dict"},
+        "template": {"type": "dict"},
+        "output": {"type": "dict"},
+        "update_on_config_change": {"type": "bool"},
+        "trigger": {"type": "str", "choices": ["manual", "now", "once"]},
+        "wait": {"type": "bool", "default": True},
+        "timeout": {"type": "float", "default": 600},
+        "reconcile": {"type": "bool", "default": True},
+        "holder_image": {"type": "str", "default": DEFAULT_IMAGE},
+        "field_manager": {"type": "str", "default": AUTHOR_MANAGER},
+        "force_conflicts": {"type": "bool", "default": False},
+    },
+    mutually_exclusive=[
+        ("definition", "template"),
+        ("definition", "output"),
+        ("definition", "update_on_config_change"),
+    ],
+)

@@ -1,0 +1,164 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine of errands as a task that goes on until it is told to end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from .._carrier.task import Result, Task
+from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
+from .._errands.authoring.errand_writing import definition_state, update_definition
+from .._errands.engine import LEASE, EngineOptions, ErrandEngine
+from .._errands.reconciler import Outcome
+from .._errors import LifecycleError
+from .._runs.lease.lease import LIFECYCLE_NAMESPACE
+from .._text import one_line
+
+ENGINE = "errands engine"
+"""The subject of what the engine reports about itself."""
+RETRY_SECONDS = 2.0
+POLL_SECONDS = 0.2
+ENDS = ("succeeded", "failed")
+
+
+def watch_errands(task: Task) -> Result:
+    """Run the engine until somebody stops it, or its time is up.
+
+    Raises:
+        LifecycleError: the lease can't be had, for want of rights or of a login.
+    """
+    reports = _Reports(task)
+    with _heeding_sigterm(task.cancelled) as asked:
+        cancelled = _or_after(asked, task.params["watch_seconds"])
+        is_installed, warnings = _updated_definition(task, reports, cancelled)
+        engine = ErrandEngine(
+            task.cluster, _engine_options(task), tell=reports.engine, on_outcome=reports.outcome
+        )
+        try:
+            engine.run(cancelled)
+        except Forbidden as refusal:
+            raise LifecycleError(
+                f"cannot hold the Lease {LIFECYCLE_NAMESPACE}/{LEASE} of the engine:"
+                f" {one_line(refusal.api_message)}. Have the rights to get, create and patch Leases in that"
+                " namespace granted to you, as examples/errands/engine.yaml of this collection does"
+            ) from refusal
+        reports.engine("ended", "as it was told to")
+    return {
+        "changed": is_installed or reports.counts["started"] > 0,
+        "errands": [],
+        "failures": [],
+        "definition_installed": is_installed,
+        "runs": {
+            "started": reports.counts["started"],
+            **{state: reports.counts[state] for state in ENDS},
+        },
+        "warnings": list(warnings),
+    }
+
+
+def _engine_options(task: Task) -> EngineOptions:
+    params = task.params
+    return EngineOptions(
+        namespaces=tuple(params["namespaces"]),
+        holder_image=params["holder_image"],
+        workers=params["workers"],
+        metrics_file=params["metrics_file"] or "",
+        lease_seconds=params["lease_seconds"],
+    )
+
+
+class _Reports:
+    """Reports outcomes and what the engine is at, and counts outcomes. Usable from several threads."""
+
+    def __init__(self, task: Task) -> None:
+        self._progress = task.progress
+        self._lock = threading.Lock()
+        self.counts: Counter[str] = Counter()
+
+    def engine(self, state: str, text: str) -> None:
+        self._progress(ENGINE, state, text)
+
+    def outcome(self, outcome: Outcome) -> None:
+        with self._lock:
+            self.counts[outcome["state"]] += 1
+        subject = f"Errand {outcome['namespace']}/{outcome['name']}"
+        self._progress(subject, outcome["state"], outcome_detail(outcome))
+
+
+def outcome_detail(outcome: Outcome) -> str:
+    """What to say of an outcome beside its state."""
+    parts = [f"run {outcome['run']}"] if outcome["state"] in ("started", *ENDS) else []
+    if outcome["state"] in ENDS:
+        if outcome["seconds"] is not None:
+            parts.append(f"{outcome['seconds']:.0f} s")
+        if outcome["secrets"]:
+            parts.append(f"wrote {', '.join(f'Secret {name}' for name in outcome['secrets'])}")
+    if outcome["state"] in ("started", "failed") and outcome["reason"]:
+        parts.append(outcome["reason"])
+    head = ", ".join(parts)
+    told = outcome["message"] if outcome["state"] not in ("started", "succeeded") else ""
+    return ": ".join(part for part in (head, told) if part)
+
+
+def _updated_definition(
+    task: Task, reports: _Reports, cancelled: Callable[[], bool]
+) -> tuple[bool, tuple[str, ...]]:
+    """Install the definition if need be. The engine waits for a server that is away, and for a definition."""
+    trouble = ""
+    while not cancelled():
+        try:
+            return update_definition(task.cluster, definition_state(task.cluster))
+        except (Forbidden, Unauthorized, Unconfigured):
+            raise
+        except ClusterError as error:
+            if str(error) != trouble:
+                trouble = str(error)
+                reports.engine("retrying", trouble)
+            _pause(RETRY_SECONDS, cancelled)
+        except LifecycleError as error:
+            reports.engine("waiting", str(error))
+            return False, (str(error),)
+    return False, ()
+
+
+def _pause(seconds: float, cancelled: Callable[[], bool]) -> None:
+    end = time.monotonic() + seconds
+    while not cancelled() and time.monotonic() < end:
+        time.sleep(POLL_SECONDS)
+
+
+def _or_after(cancelled: Callable[[], bool], seconds: int | None) -> Callable[[], bool]:
+    if not seconds:
+        return cancelled
+    end = time.monotonic() + seconds
+    return lambda: cancelled() or time.monotonic() >= end
+
+
+@contextmanager
+def _heeding_sigterm(cancelled: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
+    """Take SIGTERM for the wish to stop, too, unless somebody does so already.
+
+    Nobody does in a module that Ansible has started with ``poll: 0``.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield cancelled
+        return
+    asked = threading.Event()
+
+    def heed(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+
+    signal.signal(signal.SIGTERM, heed)
+    try:
+        yield lambda: asked.is_set() or cancelled()
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

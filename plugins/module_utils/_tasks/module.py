@@ -1,0 +1,119 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``module``: install, upgrade, adopt, give up and delete modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._carrier.options import ArgumentSpec
+from .._carrier.task import Result, Task, TaskDefinition
+from .._errors import LifecycleError
+from .._module_lifecycle.module_request import ModuleRequest, ModulesRequest
+from .._module_lifecycle.module_run import manage_modules
+from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, IGNORE, MANAGED, UNMANAGED
+from .module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
+from .option_values import migration_options, policy_of
+from .record_kinds import RECORD_KINDS
+from .shared_options import LEASE_SPEC, MIGRATING_SPEC, POLICY_SPEC, STOPPING_SPEC, WORK_SPEC
+
+
+def module(task: Task) -> Result:
+    """Manage one module or some, side by side."""
+    return manage_modules(task, _request(task.params), RECORD_KINDS)
+
+
+def _request(params: Mapping[str, Any]) -> ModulesRequest:
+    """What the options of the task say."""
+    listed = params["modules"]
+    if listed is None:
+        listed = [{name: params[name] for name in ONE_MODULE}]
+    if params["exclusive"] and not listed and not params["allow_empty"]:
+        raise LifecycleError(
+            "modules (kyma_modules) is an empty list, which removes every managed module. If that is meant,"
+            " set allow_empty (kyma_modules_empty=true)"
+        )
+    return ModulesRequest(
+        modules=tuple(_module(one, params["channel"]) for one in listed),
+        is_whole_list=params["exclusive"],
+        reads_cluster_catalog=CLUSTER_CATALOG in params["catalog"],
+        labels=params["cluster_labels"],
+        maintenance_policy=params["maintenance_policy"],
+        image_prefixes=params["image_prefixes"],
+        pull_secret=params["pull_secret"] or "",
+        policy=policy_of(params),
+        migrations=migration_options(params),
+        timeout=float(params["timeout"]),
+        workers=int(params["workers"]),
+        grace=float(params["grace"]),
+        deadline=float(params["deadline"]),
+        patience=float(params["patience"]),
+        wait=params["wait"],
+        ignore_removes_operator=params["ignore_removes_operator"],
+    )
+
+
+def _module(asked: Mapping[str, Any], channel: str) -> ModuleRequest:
+    version = asked.get("version") or ""
+    return ModuleRequest(
+        name=asked["name"],
+        state=asked.get("state") or MANAGED,
+        channel=asked.get("channel") or ("" if version else channel),
+        version=version,
+        policy=asked.get("policy") or "",
+        configuration=asked.get("configuration"),
+        manifest=asked.get("manifest") or "",
+        needs=tuple(asked.get("needs") or ()),
+        is_default=bool(asked.get("default")),
+        delete_resources=bool(asked.get("delete_resources")),
+        running_version=asked.get("running_version") or "",
+    )
+
+
+MODULE_SPEC: ArgumentSpec = {
+    "version": {"type": "str"},
+    "state": {"type": "str", "choices": [MANAGED, UNMANAGED, ABSENT], "default": MANAGED},
+    "policy": {"type": "str", "choices": [CREATE_AND_DELETE, IGNORE]},
+    "configuration": {"type": "dict"},
+    "manifest": {"type": "str"},
+    "needs": {"type": "list", "elements": "str", "default": []},
+    "default": {"type": "bool", "default": False},
+    "delete_resources": {"type": "bool", "default": False},
+    "running_version": {"type": "str"},
+}
+ONE_MODULE = ("name", *MODULE_SPEC)
+"""The options that say what is wanted of one module, where there is no list."""
+
+DEFINITION = TaskDefinition(
+    function=module,
+    argument_spec={
+        "name": {"type": "str"},
+        **MODULE_SPEC,
+        "modules": {
+            "type": "list",
+            "elements": "dict",
+            "options": {"name": {"type": "str", "required": True}, "channel": {"type": "str"}, **MODULE_SPEC},
+        },
+        "channel": {"type": "str", "default": "regular"},
+        "exclusive": {"type": "bool", "default": False},
+        "allow_empty": {"type": "bool", "default": False},
+        **CATALOG_SPEC,
+        "maintenance_policy": {"type": "dict"},
+        "image_prefixes": {"type": "dict", "default": {}},
+        "pull_secret": {"type": "str", "no_log": False},
+        "patience": {"type": "float", "default": 3600},
+        "wait": {"type": "bool", "default": True},
+        "ignore_removes_operator": {"type": "bool", "default": False},
+        **POLICY_SPEC,
+        **MIGRATING_SPEC,
+        **STOPPING_SPEC,
+        **LEASE_SPEC,
+        **WORK_SPEC,
+    },
+    mutually_exclusive=[("name", "modules")],
+    required_one_of=[("name", "modules")],
+    needs_migrations=True,
+    needs_modules=True,
+)

@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``reconcile_errands``: does what can be done about all errands, once or all the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._carrier.task import LEASE_SECONDS, Result, Task, TaskDefinition
+from .._cluster.cluster import Cluster, Object
+from .._cluster.errors import Forbidden
+from .._dry_run.dry_run_cluster import DryRunCluster
+from .._errands.authoring.errand_writing import definition_state, update_definition
+from .._errands.authoring.step_text import changes_anything, step_text
+from .._errands.engine import WORKERS
+from .._errands.errand import Phase
+from .._errands.errand_definition import ENGINE_ROLE
+from .._errands.errand_index import ErrandIndex
+from .._errands.holding_container import DEFAULT_IMAGE
+from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all
+from .._errors import LifecycleError
+from .._text import one_line
+from .errand_watch import watch_errands
+
+RECONCILIATION, RUN = "reconciliation", "run"
+"""What fails the task."""
+
+
+def reconcile_errands(task: Task) -> Result:
+    """Do what can be done now about the errands: once, or whenever something changes."""
+    if task.params["watch"] and task.params["fail_on"] == RUN:
+        raise LifecycleError(
+            "fail_on: run does not go with watch: true, as the engine goes on after a run that failed."
+            " Leave it out: the engine reports each outcome, and errand_info shows the last ones"
+        )
+    if task.params["watch"] and not task.check_mode:
+        return watch_errands(task)
+    result = _reconciled_once(task)
+    if task.params["watch"]:
+        told = "in check mode it shows the next steps of now, and does not watch"
+        result["warnings"] = [*result["warnings"], told]
+    return result
+
+
+def _reconciled_once(task: Task) -> Result:
+    state = definition_state(task.cluster)
+    is_installed, warnings = not state.is_current, tuple[str, ...]()
+    if not task.check_mode:
+        is_installed, warnings = update_definition(task.cluster, state)
+    cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
+    index = _read_index(cluster, task.params["namespaces"])
+    reconciler = Reconciler(cluster, index, holder_image=task.params["holder_image"])
+    work = rehearse_all if task.check_mode else reconcile_all
+    done, failures = work(reconciler, index.keys())
+    result = _result(index, done, failures)
+    result["changed"] = result["changed"] or is_installed
+    result |= {"definition_installed": is_installed, "warnings": list(warnings)}
+    problems = [f"{one.key}: {one.message.removeprefix(f'{one.key}: ')}" for one in failures]
+    if task.params["fail_on"] == RUN:
+        problems += _failed_runs(index, done)
+    if problems:
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        result |= {
+            "failed": True,
+            "msg": f"{len(problems)} of {len(index.keys())} errands failed; all others are done:\n{listed}",
+        }
+    return result
+
+
+def _read_index(cluster: Cluster, namespaces: Sequence[str]) -> ErrandIndex:
+    try:
+        return read_index(cluster, namespaces)
+    except Forbidden as refusal:
+        role = ENGINE_ROLE["metadata"]["name"]
+        place = f"in namespace {', '.join(namespaces)}" if namespaces else "in the whole cluster"
+        narrower = "" if namespaces else ", or set namespaces to those where you have it"
+        raise LifecycleError(
+            f"cannot reconcile errands {place}: {one_line(refusal.api_message)}. No errand was changed. Have"
+            f" the ClusterRole {role} granted to you there{narrower}"
+        ) from refusal
+
+
+def _result(index: ErrandIndex, done: Sequence[Reconciled], failures: Sequence[Failure]) -> Result:
+    return {
+        "changed": any(changes_anything(one.steps) for one in done),
+        "errands": [_row(index, one) for one in done],
+        "failures": [
+            {"namespace": one.key.namespace, "name": one.key.name, "message": one.message} for one in failures
+        ],
+    }
+
+
+def _row(index: ErrandIndex, one: Reconciled) -> Object:
+    errand = index.errand(one.key)
+    return {
+        "namespace": one.key.namespace,
+        "name": one.key.name,
+        "changed": changes_anything(one.steps),
+        "steps": [step_text(step) for step in one.steps],
+        "phase": str(errand.status.phase) if errand else "",
+        "message": errand.status.message if errand else "",
+        "run": errand.status.run.number if errand and errand.status.run else 0,
+        "recheck_seconds": one.recheck_seconds,
+    }
+
+
+def _failed_runs(index: ErrandIndex, done: Sequence[Reconciled]) -> list[str]:
+    errands = [index.errand(one.key) for one in done]
+    return [
+        f"{errand.key}: its last run failed: {errand.status.message}"
+        for errand in errands
+        if errand and errand.status.phase is Phase.FAILED
+    ]
+
+
+DEFINITION = TaskDefinition(
+    function=reconcile_errands,
+    argument_spec={
+        "namespaces": {"type": "list", "elements": "str", "default": [], "aliases": ["namespace"]},
+        "holder_image": {"type": "str", "default": DEFAULT_IMAGE},
+        "fail_on": {"type": "str", "choices": [RECONCILIATION, RUN], "default": RECONCILIATION},
+        "watch": {"type": "bool", "default": False},
+        "watch_seconds": {"type": "int"},
+        "workers": {"type": "int", "default": WORKERS},
+        "metrics_file": {"type": "path"},
+        "lease_seconds": {"type": "int", "default": LEASE_SECONDS},
+    },
+)

@@ -1,0 +1,401 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.module."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: module
+short_description: Installs, upgrades, adopts and removes Kyma modules
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - A module is a manifest (an operator with its definitions and roles) and a default configuration (a custom
+    resource). This module manages one of them, or several side by side.
+  - The version of a module that runs is read from its manager, the operator's workload. A module never goes
+    to an older version. To get one, remove the module and install it again.
+  - A deletion is blocked while a resource lives that the module manages. Until then the operator is repaired
+    and upgraded, and the API server denies new resources of these kinds.
+  - The default configuration is created once. It is never changed, and never created again after a user has
+    deleted it.
+  - The cluster has a record of each module, a C(Module) of C(lifecycle.kyma-project.io). Wait for a module
+    with C(kubectl wait --for=condition=Ready modules.lifecycle.kyma-project.io/NAME).
+  - A module that is refused, blocked or fails never stops the others. The task fails at its end, and names
+    each of them.
+  - If there is something to do, the task is a run, with a record and the lease of the cluster.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.module_catalog
+  - kyma.lifecycle.migrations
+  - kyma.lifecycle.migrations.running
+  - kyma.lifecycle.stopping
+  - kyma.lifecycle.lease
+  - kyma.lifecycle.deployment
+  - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.write
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) without changing anything.
+    support: full
+  diff_mode:
+    description: Shows what changes in C(diff) mode.
+    support: full
+options:
+  name:
+    description:
+      - The module to manage. O(modules) is for several.
+    type: str
+  version:
+    description:
+      - The version to install. It stays until this option changes. Without it the module follows O(channel).
+    type: str
+  state:
+    description:
+      - V(managed) installs and upgrades the module, adopts one that was installed by other means, and
+        restores what others have changed.
+      - V(unmanaged) leaves all objects of the module as they are. They are no longer repaired or upgraded,
+        and C(kubectl apply --server-side) has no conflict with this collection.
+      - V(absent) removes the module by its O(policy).
+    type: str
+    choices: [managed, unmanaged, absent]
+    default: managed
+  policy:
+    description:
+      - What V(absent) means, now or when a later list does not name the module.
+      - V(create_and_delete) deletes the module. The deletion is blocked while any resource of its kinds
+        lives, except for the default configuration and the resources that the manifest itself has.
+      - V(ignore) leaves the module as it is, as O(state=unmanaged) does.
+      - 'Default: what the record of the module says, else V(create_and_delete).'
+    type: str
+    choices: [create_and_delete, ignore]
+  configuration:
+    description:
+      - A custom resource that is created in place of the template's default configuration. It is created
+        once, when the module is installed, and never changed.
+    type: dict
+  manifest:
+    description:
+      - A file or a URL in place of the template's manifest, such as for a manifest in an OCI registry.
+    type: str
+  needs:
+    description:
+      - Modules that must be ready before this one is installed or upgraded. They are deleted after it.
+    type: list
+    elements: str
+    default: []
+  default:
+    description:
+      - Whether the module is one of the cluster's default modules, to which C(reset_modules.yml) returns.
+    type: bool
+    default: false
+  delete_resources:
+    description:
+      - With O(state=absent), whether the resources that block the deletion are deleted, while the operator
+        runs. No finalizer is removed.
+    type: bool
+    default: false
+  running_version:
+    description:
+      - The version that runs, where neither a label nor the tag of the image says it.
+    type: str
+  modules:
+    description:
+      - The modules to manage.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - The name of the module.
+        type: str
+        required: true
+      channel:
+        description:
+          - The channel that the module follows, in place of O(channel).
+        type: str
+      version:
+        description:
+          - The version to install. It stays until this option changes. Without it the module follows
+            O(modules[].channel).
+        type: str
+      state:
+        description:
+          - V(managed) installs and upgrades the module, adopts one that was installed by other means, and
+            restores what others have changed.
+          - V(unmanaged) leaves all objects of the module as they are. They are no longer repaired or
+            upgraded, and C(kubectl apply --server-side) has no conflict with this collection.
+          - V(absent) removes the module by its O(modules[].policy).
+        type: str
+        choices: [managed, unmanaged, absent]
+        default: managed
+      policy:
+        description:
+          - What V(absent) means, now or when a later list does not name the module.
+          - V(create_and_delete) deletes the module. The deletion is blocked while any resource of its kinds
+            lives, except for the default configuration and the resources that the manifest itself has.
+          - V(ignore) leaves the module as it is, as O(modules[].state=unmanaged) does.
+          - 'Default: what the record of the module says, else V(create_and_delete).'
+        type: str
+        choices: [create_and_delete, ignore]
+      configuration:
+        description:
+          - A custom resource that is created in place of the template's default configuration. It is created
+            once, when the module is installed, and never changed.
+        type: dict
+      manifest:
+        description:
+          - A file or a URL in place of the template's manifest, such as for a manifest in an OCI registry.
+        type: str
+      needs:
+        description:
+          - Modules that must be ready before this one is installed or upgraded. They are deleted after it.
+        type: list
+        elements: str
+        default: []
+      default:
+        description:
+          - Whether the module is one of the cluster's default modules, to which C(reset_modules.yml) returns.
+        type: bool
+        default: false
+      delete_resources:
+        description:
+          - With O(modules[].state=absent), whether the resources that block the deletion are deleted, while
+            the operator runs. No finalizer is removed.
+        type: bool
+        default: false
+      running_version:
+        description:
+          - The version that runs, where neither a label nor the tag of the image says it.
+        type: str
+  channel:
+    description:
+      - The channel of modules that have neither a version nor a channel of their own.
+    type: str
+    default: regular
+  exclusive:
+    description:
+      - Whether O(modules) is the whole list. Managed modules that it does not name are removed by the policy
+        in their record, and mandatory modules of the catalog are installed.
+      - Modules that are unmanaged, or were never managed, are left alone.
+    type: bool
+    default: false
+  allow_empty:
+    description:
+      - Whether an empty list with O(exclusive=true) removes all managed modules. Otherwise it is an error.
+    type: bool
+    default: false
+  maintenance_policy:
+    description:
+      - When an upgrade that requires downtime may begin, in the form of the policy files of Kyma's lifecycle
+        manager. Without it they begin at any time. A first installation never waits.
+    type: dict
+  image_prefixes:
+    description:
+      - What the prefixes of images in manifests become, such as a registry that the cluster can reach. The
+        longest prefix counts. Environment variables whose values begin with a prefix are rewritten, too.
+    type: dict
+    default: {}
+  pull_secret:
+    description:
+      - The name of a Secret with which the pods of managers pull their images. It is added to their pod
+        templates, and must exist in their namespaces.
+    type: str
+  patience:
+    description:
+      - Seconds after which a deletion that is still blocked is reported as V(Warning), not as V(Deleting).
+    type: float
+    default: 3600
+  wait:
+    description:
+      - Whether a blocked deletion fails the task. With V(false) the module stays in V(Deleting), and the next
+        run continues.
+    type: bool
+    default: true
+  ignore_removes_operator:
+    description:
+      - Whether the policy V(ignore) removes the operator once no configuration of the module lives, as Kyma's
+        own lifecycle manager does.
+    type: bool
+    default: false
+  workers:
+    description:
+      - How many modules are worked on at the same time.
+    type: int
+    default: 4
+  timeout:
+    description:
+      - Seconds that a module may take to become ready, and that its objects may take to go.
+    type: float
+    default: 600
+  deadline:
+    description:
+      - Seconds after which the run is cancelled. With V(0) it has no end.
+    type: float
+    default: 0
+seealso:
+  - module: kyma.lifecycle.module_info
+  - module: kyma.lifecycle.component
+"""
+
+EXAMPLES = r"""
+- name: Install a module from its channel
+  kyma.lifecycle.module:
+    name: docker-registry
+    channel: fast
+    catalog: [catalog]
+
+- name: Manage all modules of a cluster, and remove those that are not in the list
+  kyma.lifecycle.module:
+    catalog: [cluster, catalog]
+    exclusive: true
+    modules:
+      - name: coupons
+        default: true
+      - name: newsletter
+        needs: [coupons]
+      - name: docker-registry
+        version: 0.14.0
+        policy: ignore
+
+- name: Install a module with a configuration of your own
+  kyma.lifecycle.module:
+    name: docker-registry
+    version: 0.14.0
+    catalog: [catalog]
+    configuration:
+      apiVersion: operator.kyma-project.io/v1alpha1
+      kind: DockerRegistry
+      metadata:
+        name: default
+        namespace: docker-registry
+      spec:
+        storage:
+          deleteEnabled: true
+
+- name: Stop managing a module, and leave its objects as they are
+  kyma.lifecycle.module:
+    name: docker-registry
+    state: unmanaged
+
+- name: Remove a module, and the resources that block its deletion
+  kyma.lifecycle.module:
+    name: docker-registry
+    state: absent
+    delete_resources: true
+"""
+
+RETURN = r"""
+modules:
+  description: The result of each module.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The name of the module.
+      type: str
+      sample: docker-registry
+    action:
+      description:
+        - What was decided, V(install), V(upgrade), V(adopt), V(keep), V(wait), V(refuse), V(unmanage),
+          V(delete) or V(leave).
+      type: str
+      sample: upgrade
+    changed:
+      description: Whether anything of it was changed, or would be in check mode.
+      type: bool
+      sample: true
+    state:
+      description:
+        - V(Ready), V(Processing), V(Warning), V(Error), V(Deleting), V(Unmanaged), V(Installed) or
+          V(NotInstalled).
+      type: str
+      sample: Ready
+    message:
+      description: Why it is in this state. Empty if nothing needs to be said.
+      type: str
+      sample: ""
+    blockers:
+      description: What blocks its deletion, line by line.
+      type: list
+      elements: str
+      sample: []
+    version:
+      description: The version that was last installed or adopted.
+      type: str
+      sample: 0.14.0
+    running:
+      description: The version that ran before.
+      type: str
+      sample: 0.13.0
+    wanted:
+      description: The version that its objects were compared with. Empty if they were left alone.
+      type: str
+      sample: 0.14.0
+    changes:
+      description:
+        - What was planned for its objects, each with C(group), C(kind), C(namespace), C(name), C(action) and
+          C(fields). C(unverified) says that the API server could not rehearse it.
+      type: list
+      elements: dict
+      sample: []
+components:
+  description: The same modules as they stand in the record of the run, with the number of objects.
+  returned: always
+  type: list
+  elements: dict
+  sample: []
+migrations:
+  description: The results of the migrations of the modules.
+  returned: always
+  type: list
+  elements: dict
+  sample: []
+durations:
+  description: How long each part took, with C(kind), C(name), C(state) and C(seconds).
+  returned: always
+  type: list
+  elements: dict
+  sample: []
+run:
+  description: The name of the run. Empty if there was nothing to do.
+  returned: always
+  type: str
+  sample: 20261121-131854-a1b2c3
+state:
+  description: How the run ended, V(succeeded), V(failed) or V(cancelled).
+  returned: when there was a run
+  type: str
+  sample: succeeded
+seconds:
+  description: How long the run took.
+  returned: when there was a run
+  type: float
+  sample: 12.3
+summary:
+  description: The result in lines, as it is printed.
+  returned: always
+  type: list
+  elements: str
+  sample: ["docker-registry 0.14.0: Ready, upgraded from 0.13.0"]
+missing_manifests:
+  description: Manifests that a module on another host asks the controller for. The task sends them by itself.
+  returned: when some are missing
+  type: list
+  elements: str
+  sample: []
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import DEFINITION
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the ModuleTemplates and ModuleReleaseMetas that a user's catalog names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.documents import (
+    RELEASE_META,
+    TEMPLATE,
+    SourcedDocument,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
+    MOST_LEVELS,
+    is_nested_deeper,
+    is_object_list,
+    read_file_documents,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
+    Problem,
+    ReleaseError,
+    release_error,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from .._release.yaml_files import decode_text
+from .download_cache import DownloadCache
+from .places import Place, parse_place, read_local_file
+
+CLUSTER = "cluster"
+"""The word for the documents in the cluster itself."""
+_SUFFIXES = (".yaml", ".yml", ".json")
+_KINDS = (TEMPLATE, RELEASE_META)
+
+
+class CatalogSourceError(ReleaseError):
+    """Sources of a catalog that can't be read, with everything that is wrong with them."""
+
+    heading = "the module catalog can't be used for {count} reasons:"
+
+
+@dataclass
+class CatalogDocuments:
+    """What some sources hold.
+
+    Attributes:
+        documents: ModuleTemplates and ModuleReleaseMetas, each with its file.
+        local_manifests: paths of manifests that local files among them name.
+        notes: what to pin, and sources that have none of these documents.
+        warnings: copies that may be out of date; keys that are in a document twice.
+        problems: what can't be read.
+    """
+
+    documents: list[SourcedDocument] = field(default_factory=list)
+    local_manifests: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, other: CatalogDocuments) -> None:
+        """Add what another source holds."""
+        self.documents += other.documents
+        self.local_manifests |= other.local_manifests
+        self.notes += other.notes
+        self.warnings += other.warnings
+        self.problems += other.problems
+
+    def add_text(self, text: str, place: Place) -> None:
+        """Add the documents of a text, if it has any; other texts need not even be YAML."""
+        if not any(kind in text for kind in _KINDS):
+            return
+        shown = place.shown
+        documents = read_file_documents(text, shown)
+        for document in documents:
+            origin = shown if len(documents) == 1 else f"{shown}:{document.line}"
+            if is_nested_deeper(document.value, MOST_LEVELS):
+                raise release_error(f"nested too deeply: more than {MOST_LEVELS} levels", origin)
+            found = [SourcedDocument(origin, one) for one in _catalog_documents(document.value)]
+            if place.path is not None:
+                for one in found:
+                    self._resolve_links(one.document, place.path.parent)
+            self.documents += found
+            self.warnings += (
+                f"{shown}:{line}: the key {key!r} is there twice; the last one counts"
+                for key, line in document.duplicates
+                if found
+            )
+
+    def _resolve_links(self, document: dict[str, Any], folder: Path) -> None:
+        """Make paths of manifests in a document of a local file absolute: they start at that file."""
+        spec = document.get("spec")
+        resources = spec.get("resources") if isinstance(spec, Mapping) else None
+        for entry in resources if isinstance(resources, list) else ():
+            link = entry.get("link") if isinstance(entry, Mapping) else None
+            if isinstance(link, str) and link and (path := Place(link).path) is not None:
+                entry["link"] = link if "://" in link else str(folder / path)
+                self.local_manifests.add(entry["link"])
+
+
+def read_catalog_sources(catalog: Iterable[Any], cache: DownloadCache) -> CatalogDocuments:
+    """The documents that a catalog's sources hold, in the order of the sources.
+
+    Args:
+        catalog: each a file, a folder (all YAML and JSON files below it) or a URL, as text or as a mapping
+            of ``source`` and ``sha256``. The word ``cluster`` is passed over.
+        cache: downloads.
+
+    Raises:
+        CatalogSourceError: everything that can't be read.
+    """
+    entries = [entry for entry in catalog if entry != CLUSTER]
+    found = CatalogDocuments()
+    for one in map_in_threads(lambda entry: _read_entry(entry, cache), entries):
+        found.add(one)
+    if found.problems:
+        raise CatalogSourceError(dict.fromkeys(found.problems))
+    return found
+
+
+def _read_entry(entry: Any, cache: DownloadCache) -> CatalogDocuments:
+    found = CatalogDocuments()
+    try:
+        place = parse_place(entry, "catalog")
+        path = place.path
+        if path is None:
+            downloaded = cache.fetch(place.source, place.sha256)
+            found.notes += downloaded.notes
+            found.warnings += downloaded.warnings
+            found.add_text(decode_text(downloaded.content, place.shown), place)
+        elif path.is_dir():
+            _read_folder(path, place, found)
+        else:
+            found.add_text(decode_text(read_local_file(path, place), place.shown), place)
+    except ReleaseError as error:
+        found.problems += error.problems
+        return found
+    if not found.documents and not found.problems:
+        found.notes.append(f"{place.shown}: it has neither a {TEMPLATE} nor a {RELEASE_META}")
+    return found
+
+
+def _read_folder(folder: Path, named: Place, found: CatalogDocuments) -> None:
+    if named.sha256:
+        raise release_error("a sha256 is for a file, and this is a folder: leave it out", named.shown)
+    for file in _files_below(folder):
+        place = Place(str(file))
+        try:
+            found.add_text(decode_text(read_local_file(file, place), place.shown), place)
+        except ReleaseError as error:
+            found.problems += error.problems
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """The YAML and JSON files of a folder and of those below it, but not of hidden ones."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(files) if name.endswith(_SUFFIXES))
+
+
+def _catalog_documents(value: Any) -> Iterator[dict[str, Any]]:
+    if is_object_list(value):
+        for item in value["items"]:
+            yield from _catalog_documents(item)
+    elif isinstance(value, Mapping) and value.get("kind") in _KINDS:
+        yield dict(value)

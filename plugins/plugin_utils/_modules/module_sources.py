@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalog and the manifests of modules, read on the controller when a task asks for them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import ModuleMaterials
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+from .catalog_sources import CatalogDocuments, read_catalog_sources
+from .download_cache import DownloadCache
+from .manifests import FetchedManifest, ManifestFetcher
+from .places import Place
+
+
+class ModuleSources(ModuleMaterials):
+    """What the options of a task name.
+
+    Args:
+        params: the validated options; paths are right on the controller.
+    """
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self._cache = DownloadCache(params["catalog_cache"])
+        self._catalog = params["catalog"]
+        self._pins: Mapping[str, str] = params["checksums"]
+        self._fetched: dict[str, FetchedManifest] = {}
+        asked = (params, *(params.get("modules") or ()))
+        self._users = frozenset(one["manifest"] for one in asked if one.get("manifest"))
+
+    def documents(self) -> Sequence[tuple[str, Object]]:
+        """See ModuleMaterials."""
+        return self._read.documents
+
+    def manifest(self, link: str) -> str:
+        """See ModuleMaterials."""
+        self.fetch([link])
+        found = self._fetched[link]
+        if found.error:
+            raise LifecycleError(found.error)
+        return found.text
+
+    def digest(self, link: str) -> str:
+        """See ModuleMaterials."""
+        if link in self._pins:
+            return self._pins[link].rpartition(":")[2].lower()
+        path = Place(link).path if link else None
+        if path is None or not self._is_readable(link) or not path.is_file():
+            return ""
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+    def warnings(self) -> Sequence[str]:
+        """See ModuleMaterials."""
+        read = self._read
+        fetched = [text for one in self._fetched.values() for text in (*one.warnings, *one.notes)]
+        return [*read.warnings, *read.notes, *fetched]
+
+    def fetch(self, links: Collection[str]) -> None:
+        """Read manifests, those that were not read yet side by side."""
+        wanted = [link for link in links if link not in self._fetched]
+        refused = {link for link in wanted if not self._is_readable(link)}
+        self._fetched |= {link: FetchedManifest(error=_refusal(link)) for link in refused}
+        wanted = [link for link in wanted if link not in refused]
+        if wanted:
+            self._fetched |= ManifestFetcher(self._cache, self._pins).fetch(wanted)
+
+    def _is_readable(self, link: str) -> bool:
+        """Whether a manifest may be read: of local files only those that the user or a local file names."""
+        return Place(link).path is None or link in self._users or link in self._read.local_manifests
+
+    def content(self, links: Collection[str]) -> Mapping[str, Any]:
+        """All that a module on another host needs, see :class:`~.module_materials.ShippedModules`.
+
+        Args:
+            links: of the manifests that it has asked for.
+        """
+        self.fetch(links)
+        found = {link: self._fetched[link] for link in links}
+        return {
+            "documents": [list(one) for one in self._read.documents],
+            "manifests": {link: one.text for link, one in found.items() if not one.error},
+            "errors": {link: one.error for link, one in found.items() if one.error},
+            "digests": {link: self.digest(link) for link in links},
+            "warnings": list(self.warnings()),
+        }
+
+    @cached_property
+    def _read(self) -> CatalogDocuments:
+        return read_catalog_sources(self._catalog, self._cache)
+
+
+def _refusal(link: str) -> str:
+    return (
+        f"{link}: it is a file of the controller, and the ModuleTemplate that names it was downloaded or"
+        " is in the cluster, so it is not read. To use it all the same, set manifest to it"
+    )

@@ -1,0 +1,298 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the output of containers to Secrets, and what is no output (cases 3 and 8 to 11)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import CONTAINER_LABEL
+
+from tests.support.containers import container, pod, pod_spec
+from tests.support.errands import ErrandSite, errand, output_map
+from tests.support.stories import Story, story
+
+pytestmark = pytest.mark.containers
+
+FOLDER = "/mnt/quarks"
+SECRET_WORD = "swordfish-4711"
+"""A value that the containers put together, so that no object has it in the command."""
+SET_WORD = "word=sword; word=${word}fish-4711"
+
+
+def write(values: Mapping[str, Any], file: str = "output.json") -> str:
+    """A script that writes a JSON object as the output."""
+    return f"echo '{json.dumps(values)}' >{FOLDER}/{file}"
+
+
+def failure(site: ErrandSite, name: str) -> tuple[str, str]:
+    """The reason and the message with which the last run of an errand failed."""
+    status = site.errand(name).status
+    assert status.phase is Phase.FAILED, status
+    assert status.run is not None
+    assert status.run.outcome is not None
+    return status.run.outcome.reason, status.run.outcome.message
+
+
+@story
+def test_output_becomes_secrets_with_keys_and_labels(site: ErrandSite) -> Story:
+    """Case 3: output → Secret with its keys and labels; three files, one of them versioned → `-v1`."""
+    files = {
+        "output.json": {"name": "three-main", "secretLabels": {"own": "label"}},
+        "second.json": {"name": "three-second", "secretAnnotations": {"own": "annotation"}},
+        "third.json": {"name": "three-third", "versioned": True},
+    }
+    script = "; ".join(write({"file": name}, name) for name in files)
+    output = {"outputMap": {"main": files}, "secretLabels": {"all": "three"}}
+    site.create(errand("three", container("main", script), output=output))
+    yield site.is_settled("three", runs=1)
+    run = site.errand("three").status.run
+    assert run is not None
+    assert run.output is not None
+    assert run.output.secrets == ("three-main", "three-second", "three-third-v1")
+    for secret, file in zip(run.output.secrets, files, strict=True):
+        assert site.secret(secret) == {"file": file}
+    found = {secret: site.secret_object(secret) or {} for secret in run.output.secrets}
+    labels = {secret: one["metadata"]["labels"] for secret, one in found.items()}
+    assert labels["three-main"] == {"all": "three", "own": "label", CONTAINER_LABEL: "main"}
+    assert labels["three-second"] == {"all": "three", CONTAINER_LABEL: "main"}
+    assert labels["three-third-v1"]["all"] == "three"
+    assert labels["three-third-v1"]["quarks.cloudfoundry.org/secret-kind"] == "versionedSecret"
+    assert labels["three-third-v1"]["quarks.cloudfoundry.org/secret-version"] == "1"
+    assert found["three-second"]["metadata"]["annotations"]["own"] == "annotation"
+    assert found["three-third-v1"]["immutable"] is True
+    for one in found.values():
+        assert [owner["kind"] for owner in one["metadata"]["ownerReferences"]] == ["Errand"]
+
+
+NO_OUTPUT = {
+    "none": ("true", "OutputMissing"),
+    "not-json": (f"echo '{{\"key\": '$word >{FOLDER}/output.json", "OutputInvalid"),
+    "not-a-string": (f'echo "{{\\"a\\": \\"$word\\", \\"b\\": 1}}" >{FOLDER}/output.json', "OutputInvalid"),
+    "not-a-key": (f'echo "{{\\"key of $word\\": \\"\\"}}" >{FOLDER}/output.json', "OutputInvalid"),
+    "too-large": (
+        f'{{ printf "{{\\"key\\": \\"$word"; head -c 2097152 /dev/zero | tr "\\0" x; echo "\\"}}"; }}'
+        f" >{FOLDER}/output.json",
+        "OutputTooLarge",
+    ),
+    "symlink": (
+        f'echo "{{\\"key\\": \\"$word\\"}}" >{FOLDER}/other.json; ln -s other.json {FOLDER}/output.json',
+        "OutputIrregular",
+    ),
+    "pipe": (f"mkfifo {FOLDER}/output.json", "OutputIrregular"),
+}
+"""What is no output: how it is made, and the reason with which the errand fails."""
+
+
+@story
+def test_what_is_no_output_fails_with_a_reason_and_is_shown_nowhere(site: ErrandSite) -> Story:
+    """Case 8: no output, invalid JSON, 2 MiB of it, a non-string value, a symlink, a FIFO → failed."""
+    names = {f"no-{place}": case for place, case in NO_OUTPUT.items()}
+    for name, (script, _reason) in names.items():
+        main = container("main", f"{SET_WORD}; {script}")
+        # A deadline far off: they all fail before it.
+        site.create(errand(name, main, output=output_map(name=name), job={"activeDeadlineSeconds": 3600}))
+    yield site.is_settled(*names, runs=1)
+    for name, (_script, expected) in names.items():
+        reason, message = failure(site, name)
+        assert (name, reason) == (name, expected)
+        assert "output.json" in message
+        assert site.secret_object(name) is None
+        yield lambda name=name: not site.is_running(name, container="hold-main")()  # type: ignore[misc]
+    told = site.everything_told()
+    assert "OutputInvalid" in told
+    assert SECRET_WORD not in told
+
+
+@story
+def test_the_output_of_a_failure_is_persisted_where_that_is_wanted(site: ErrandSite) -> Story:
+    """Case 9: exit 137 with `writeOnFailure` → persisted, marked failed; without → nothing persisted."""
+    script = f"{write({'key': 'value'})}; exit 137"
+    for name, more in (("killed-written", {"writeOnFailure": True}), ("killed", {})):
+        output = {**output_map(name=name), **more}
+        site.create(errand(name, container("main", script), output=output))
+    site.create(
+        errand(
+            "killed-silent",
+            container("main", "exit 137"),
+            output={**output_map(name="killed-silent"), "writeOnFailure": True},
+        )
+    )
+    yield site.is_settled("killed-written", "killed", "killed-silent", runs=1)
+    for name in ("killed-written", "killed", "killed-silent"):
+        reason, message = failure(site, name)
+        assert reason == "ContainerFailed"
+        assert "137" in message
+        run = site.errand(name).status.run
+        assert run is not None
+        assert run.outcome is not None
+        assert run.outcome.exit_code == 137
+    assert site.secret("killed-written") == {"key": "value"}
+    assert site.errand("killed-written").status.history[0]["secrets"] == ["killed-written"]
+    assert site.secret_object("killed") is None
+    assert site.secret_object("killed-silent") is None
+    assert "was not written" in failure(site, "killed-silent")[1]
+
+
+@story
+def test_fan_out_makes_a_secret_of_each_value_or_none(site: ErrandSite) -> Story:
+    """Case 10: fan-out `{a, b}` → two Secrets; b invalid → none."""
+    good = {"a": json.dumps({"key": "of a"}), "b": json.dumps({"key": "of b"})}
+    bad = {**good, "b": json.dumps({"key": 1})}
+    for name, values, field in (
+        ("fan", good, "persistenceMethod"),
+        ("fan-old", good, "persistencemethod"),
+        ("fan-bad", bad, "persistenceMethod"),
+    ):
+        output = output_map(name=name, **{field: "fan-out"})
+        site.create(errand(name, container("main", write(values)), output=output))
+    yield site.is_settled("fan", "fan-old", "fan-bad", runs=1)
+    for name in ("fan", "fan-old"):
+        assert site.secret(f"{name}-a") == {"key": "of a"}
+        assert site.secret(f"{name}-b") == {"key": "of b"}
+        assert site.secret_object(name) is None
+    reason, message = failure(site, "fan-bad")
+    assert reason == "OutputInvalid"
+    assert "value 2" in message
+    assert site.secret_object("fan-bad-a") is None
+    assert site.secret_object("fan-bad-b") is None
+
+
+def injection(namespace: str, name: str) -> list[Object]:
+    """A policy of the API server that adds a container to pods with the label `inject`, as Istio does.
+
+    Args:
+        namespace: of the pods.
+        name: of the policy.
+    """
+    proxy = container("proxy", "sleep 3600")
+    expression = (
+        'JSONPatch{op: "add", path: "/spec/containers/-", value: Object.spec.containers{'
+        f'name: "{proxy["name"]}", image: "{proxy["image"]}", command: {json.dumps(proxy["command"])}}}}}'
+    )
+    api = "admissionregistration.k8s.io/v1"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    policy = {
+        "apiVersion": api,
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "failurePolicy": "Fail",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": {
+                "resourceRules": [rule],
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                "objectSelector": {"matchLabels": {"inject": "proxy"}},
+            },
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[{expression}]"}}],
+        },
+    }
+    binding = {
+        "apiVersion": api,
+        "kind": "MutatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name},
+    }
+    return [policy, binding]
+
+
+@story
+def test_other_containers_hinder_nothing(site: ErrandSite) -> Story:
+    """Case 11: two containers, one mapped → finishes; with an injected one that never ends → finishes."""
+    objects = injection(site.namespace, site.namespace)
+    for one in objects:
+        site.cluster.create(one)
+    try:
+        site.create(
+            errand(
+                "two",
+                container("main", write({"key": "two"})),
+                container("beside", "sleep 4"),
+                output=output_map(name="two"),
+            )
+        )
+        yield lambda: _is_injected(site)
+        for name, script in (("injected", write({"key": "injected"})), ("injected-failing", "exit 5")):
+            site.create(
+                errand(
+                    name,
+                    container("main", script),
+                    container("beside", "sleep 2"),
+                    output=output_map(name=name),
+                    labels={"inject": "proxy"},
+                )
+            )
+        site.create(errand("injected-plain", container("main", "exit 0"), labels={"inject": "proxy"}))
+        yield site.is_settled("two", "injected", "injected-plain", "injected-failing", runs=1)
+    finally:
+        for one in objects:
+            site.cluster.delete(one["apiVersion"], one["kind"], one["metadata"]["name"])
+    for name in ("two", "injected", "injected-plain"):
+        assert site.errand(name).status.phase is Phase.SUCCEEDED, name
+    assert site.secret("two") == {"key": "two"}
+    assert site.secret("injected") == {"key": "injected"}
+    assert failure(site, "injected-failing")[0] == "ContainerFailed"
+    # Nothing else would ever end these pods.
+    yield lambda: not site.jobs("injected") and not site.pods("injected")
+    yield lambda: not site.jobs("injected-plain") and not site.pods("injected-plain")
+
+
+def _is_injected(site: ErrandSite) -> bool:
+    """Whether the API server has the policy by now: it takes a moment."""
+    wanted = pod("probe", site.namespace, pod_spec(container("main", "exit 0")))
+    wanted["metadata"]["labels"] = {"inject": "proxy"}
+    try:
+        made = site.cluster.create(wanted, dry_run=True)
+    except ApiError:
+        return False
+    return [one["name"] for one in made["spec"]["containers"]] == ["main", "proxy"]
+
+
+@story
+def test_the_termination_message_is_an_output_unless_it_may_be_cut(site: ErrandSite) -> Story:
+    """Output: `from: terminationMessage` needs no exec; one of 4096 bytes is refused as `OutputTruncated`."""
+    long_value = 'head -c 5000 /dev/zero | tr "\\0" x'
+    scripts = {
+        "message": write({"key": "value"}),
+        "message-cut": f'{{ echo "{{\\"key\\": \\"$({long_value})\\"}}"; }} >{FOLDER}/output.json',
+        "message-none": "true",
+    }
+    for name, script in scripts.items():
+        output = {**output_map(name=name), "from": "terminationMessage"}
+        site.create(errand(name, container("main", f"mkdir -p {FOLDER}; {script}"), output=output))
+    yield site.is_settled(*scripts, runs=1)
+    assert site.secret("message") == {"key": "value"}
+    assert len(site.pods("message")[0]["spec"]["containers"]) == 1
+    assert failure(site, "message-cut")[0] == "OutputTruncated"
+    assert failure(site, "message-none")[0] == "OutputMissing"
+    assert site.secret_object("message-cut") is None
+    assert site.secret_object("message-none") is None
+
+
+@story
+def test_a_secret_of_others_is_overwritten_by_force_only(site: ErrandSite) -> Story:
+    """Secrets: one that belongs to somebody else is not overwritten without force."""
+    for name in ("taken", "taken-forced"):
+        site.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": name},
+                "stringData": {"key": "theirs"},
+            }
+        )
+        output: Object = output_map(name=name)
+        if name == "taken-forced":
+            output["overwrite"] = True
+        site.create(errand(name, container("main", write({"key": "ours"})), output=output))
+    yield site.is_settled("taken", "taken-forced", runs=1)
+    assert failure(site, "taken")[0] == "SecretTaken"
+    assert site.secret("taken") == {"key": "theirs"}
+    assert site.secret("taken-forced") == {"key": "ours"}

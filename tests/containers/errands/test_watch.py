@@ -1,0 +1,116 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine: it watches, and reconciles what has changed (case 15)."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+    EngineOptions,
+    ErrandEngine,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
+
+from tests.support.containers import BUSYBOX, container
+from tests.support.errands import GATE, ErrandSite, errand, output_map
+from tests.support.eventually import eventually
+
+pytestmark = pytest.mark.containers
+
+START_SECONDS = 90.0
+MANY = 20
+PROMPT_SECONDS = 10.0
+"""Until all Jobs of many errands are there, however busy the machine. `make bench` has 2 s."""
+
+
+@contextmanager
+def running_engine(site: ErrandSite, namespace: str) -> Iterator[list[Outcome]]:
+    """An engine for one namespace, while this block goes on; yields the outcomes that it reports."""
+    outcomes: list[Outcome] = []
+    ended = threading.Event()
+    engine = ErrandEngine(
+        connect({"kubeconfig": site.kubeconfig}),
+        EngineOptions((namespace,), holder_image=BUSYBOX),
+        on_outcome=outcomes.append,
+    )
+    thread = threading.Thread(target=lambda: engine.run(ended.is_set), name="engine")
+    thread.start()
+    try:
+        yield outcomes
+    finally:
+        ended.set()
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def using(config_map: str, script: str) -> Object:
+    """A container that has a ConfigMap in its environment."""
+    return container("main", script, envFrom=[{"configMapRef": {"name": config_map}}])
+
+
+@pytest.fixture
+def watched(errand_site: ErrandSite) -> str:
+    """A namespace that the site does not reconcile, with a ConfigMap."""
+    name = f"{errand_site.namespace}-watched-{secrets.token_hex(2)}"
+    errand_site.add_namespace(name)
+    errand_site.leave_namespace(name)
+    metadata = {"name": "config", "namespace": name}
+    errand_site.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": "1"}})
+    return name
+
+
+def is_in(site: ErrandSite, phase: Phase, run: int, *names: str) -> Callable[[], bool]:
+    """Whether the errands are in a phase of a run, as the server has them."""
+
+    def is_so() -> bool:
+        found = [site.errand(name).status for name in names]
+        return all(one.phase is phase and one.run is not None and one.run.number == run for one in found)
+
+    return is_so
+
+
+def test_the_watch_runs_what_has_changed(errand_site: ErrandSite, watched: str) -> None:
+    """Case 15: a ConfigMap changes → its Job, while another errand still runs; 20 at once, too."""
+    site = errand_site
+    many = [f"many-{number}" for number in range(MANY)]
+    # kwok plays the pods of many, which needs no more than the time of the API server.
+    played = {"node.kubernetes.io/instance-type": "kwok"}
+    objects = [errand(name, using("config", "true"), reruns=True, nodeSelector=played) for name in many]
+    objects.append(errand("slow", container("main", GATE), output=output_map(name="slow")))
+    script = "echo '{\"key\": \"'$key'\"}' >/mnt/quarks/output.json"
+    objects.append(errand("quick", using("config", script), output=output_map(name="quick"), reruns=True))
+    for one in objects:
+        one["metadata"]["namespace"] = watched
+        site.create(one)
+    all_many = [f"{watched}/{name}" for name in many]
+    slow, quick = f"{watched}/slow", f"{watched}/quick"
+    with running_engine(site, watched) as outcomes:
+        eventually(is_in(site, Phase.SUCCEEDED, 1, quick, *all_many), START_SECONDS)
+        eventually(site.is_running(slow), START_SECONDS)
+        eventually(lambda: not [job for name in all_many for job in site.jobs(name)], START_SECONDS)
+
+        changed = time.monotonic()
+        site.cluster.patch("v1", "ConfigMap", "config", watched, {"data": {"key": "2"}})
+        eventually(lambda: all(_has_run(site, name, 2) for name in (quick, *all_many)), START_SECONDS)
+        assert time.monotonic() - changed < PROMPT_SECONDS
+        eventually(is_in(site, Phase.SUCCEEDED, 2, quick, *all_many), START_SECONDS)
+        assert site.secret(quick) == {"key": "2"}
+        assert site.errand(slow).status.phase is Phase.RUNNING
+        told = [(one["state"], one["run"]) for one in outcomes if one["name"] == "quick"]
+        assert told == [("started", 1), ("succeeded", 1), ("started", 2), ("succeeded", 2)]
+        assert [one["state"] for one in outcomes if one["name"] == "slow"] == ["started"]
+
+
+def _has_run(site: ErrandSite, name: str, number: int) -> bool:
+    run = site.errand(name).status.run
+    return run is not None and run.number == number and bool(run.job_uid)

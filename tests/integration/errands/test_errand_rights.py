@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Authors and engines with the shipped roles alone, on a real API server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    AUTHOR_ROLE,
+    ENGINE_ROLE,
+)
+
+from tests.cluster.certificates import write_private
+from tests.support.eventually import eventually
+
+from .conftest import Author, job_template
+
+pytestmark = pytest.mark.cluster
+
+GROUP = "rbac.authorization.k8s.io"
+Account = Callable[..., Author]
+
+
+@pytest.fixture
+def account(author: Author, tmp_path: Path) -> Account:
+    """Makes somebody who has some ClusterRoles in the namespace, and nothing else."""
+
+    def make(*roles: str) -> Author:
+        api, namespace, name = author.api, author.namespace, "somebody"
+        metadata = {"name": name, "namespace": namespace}
+        api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+        for role in roles:
+            api.create(
+                {
+                    "apiVersion": f"{GROUP}/v1",
+                    "kind": "RoleBinding",
+                    "metadata": {"name": role, "namespace": namespace},
+                    "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": role},
+                    "subjects": [{"kind": "ServiceAccount", **metadata}],
+                }
+            )
+        bound = api.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+        token = api.token(name, namespace, bound_to=bound, seconds=600)
+        config = yaml.safe_load(Path(author.kubeconfig).read_text())
+        config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+        path = tmp_path / "kubeconfig"
+        write_private(path, yaml.safe_dump(config))
+        return replace(author, kubeconfig=str(path))
+
+    return make
+
+
+@pytest.fixture
+def pure_author(account: Account) -> Author:
+    return account(AUTHOR_ROLE["metadata"]["name"])
+
+
+def test_an_author_declares_and_asks_and_an_engine_runs(author: Author, pure_author: Author) -> None:
+    options = {"name": "backup", "template": job_template(), "trigger": "now", "reconcile": False}
+    asked = pure_author.errand(**options, wait=False).succeeded()
+    assert asked.writes == ["apply Errand backup", "patch Errand backup"]
+    assert "has not validated its Job, as you may not create Jobs" in asked.warnings
+    eventually(lambda: not author.reconcile().succeeded().result["changed"])
+    assert pure_author.info()["backup"]["phase"] == "Succeeded"
+    pure_author.errand(name="backup", state="absent").succeeded()
+
+
+def test_an_author_who_would_run_it_is_refused_before_anything_is_written(pure_author: Author) -> None:
+    template = job_template()
+    output = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
+    refused = pure_author.errand(name="backup", template=template, output=output, trigger="now")
+    for right in ("create jobs", "create pods/exec", "create secrets", "patch errands/status"):
+        assert right in refused.message
+    assert "list errands" not in refused.message
+    assert f"ClusterRole {ENGINE_ROLE['metadata']['name']}" in refused.message
+    assert refused.writes == []
+
+
+def test_both_roles_suffice_to_run_an_errand(account: Account) -> None:
+    somebody = account(AUTHOR_ROLE["metadata"]["name"], ENGINE_ROLE["metadata"]["name"])
+    ran = somebody.errand(name="backup", template=job_template(), trigger="now").succeeded()
+    assert (ran.result["run"], ran.result["outcome"]) == (1, "Completed")
+    somebody.reconcile().unchanged()
+
+
+def test_the_role_of_engines_suffices_to_reconcile_and_declares_nothing(
+    author: Author, account: Account
+) -> None:
+    author.errand(
+        name="backup", template=job_template(), trigger="once", reconcile=False, wait=False
+    ).succeeded()
+    engine = account(ENGINE_ROLE["metadata"]["name"])
+    eventually(lambda: not engine.reconcile().succeeded().result["changed"])
+    assert author.info()["backup"]["phase"] == "Succeeded"
+    refused = engine.errand(name="other", template=job_template())
+    assert f"ClusterRole {AUTHOR_ROLE['metadata']['name']} granted to you" in refused.message
+
+
+def test_nobody_may_read_what_is_not_theirs(account: Account) -> None:
+    nobody = account()
+    assert "forbidden" in nobody.errand(name="backup", template=job_template()).message
+    assert "forbidden" in nobody.reconcile().message

@@ -1,0 +1,415 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook that watches errands, as users start and end it, with the rights that its example grants."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+    LEASE,
+    EngineOptions,
+    ErrandEngine,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+    API_VERSION,
+    KIND,
+    Phase,
+    errand_from,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    install_definition,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from tests.cluster.certificates import write_private
+from tests.cluster.paths import ROOT
+from tests.support.accounts import kubectl
+from tests.support.audit import Request
+from tests.support.eventually import eventually
+from tests.support.own_cluster import OwnCluster, new_cluster
+from tests.support.processes import descendants
+from tests.support.prometheus import parse_metrics
+
+from .conftest import job_template
+
+pytestmark = pytest.mark.control_plane
+
+SPACE = "shop"
+ENGINE_USER = "system:serviceaccount:kyma-lifecycle:errands"
+MANY = 200
+PROMPT_SECONDS = 2.0
+IDLE_SECONDS = 20.0
+START_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
+    """A cluster whose lease of errands nobody else wants, with the account of the example's engine."""
+    with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        install_definition(cluster.api)
+        example = (ROOT / "examples" / "errands" / "engine.yaml").read_text()
+        for obj in yaml.safe_load(example)["items"]:
+            if obj["kind"] != "Deployment":
+                cluster.api.apply(obj)
+        cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
+        eventually(lambda: cluster.api.get("v1", "ServiceAccount", "default", SPACE))
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def engine_kubeconfig(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The kubeconfig of the example's engine."""
+    token = kubectl(
+        own_cluster, "create", "token", "errands", "-n", "kyma-lifecycle", "--duration=2h"
+    ).strip()
+    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
+    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+    path = tmp_path_factory.mktemp("engine") / "kubeconfig"
+    write_private(path, yaml.safe_dump(config))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _no_errands_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    own_cluster: OwnCluster = request.getfixturevalue("own_cluster")
+    yield
+    for obj in own_cluster.api.list(API_VERSION, KIND, SPACE).items:
+        own_cluster.api.delete(API_VERSION, KIND, obj["metadata"]["name"], SPACE)
+
+
+class Watching:
+    """The playbook at work.
+
+    Args:
+        folder: for its files.
+        kubeconfig: of who it is.
+        arguments: of ansible-playbook.
+        variables: extra variables.
+    """
+
+    def __init__(self, folder: Path, kubeconfig: str, *arguments: str, **variables: Any) -> None:
+        self._output = folder / "output"
+        given = {"kyma_kubeconfig": kubeconfig, **variables}
+        play = [sys.executable, "-m", "ansible.cli.playbook"]
+        # As users have it: what is told must not wait in a buffer of Python.
+        surroundings = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        with self._output.open("w") as file:
+            self.process = subprocess.Popen(
+                [*play, "kyma.lifecycle.watch_errands", *arguments, "-e", json.dumps(given)],
+                cwd=folder,
+                env={**surroundings, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def text(self) -> str:
+        """What it has printed so far."""
+        return self._output.read_text()
+
+    def until(self, text: str, seconds: float = START_SECONDS) -> None:
+        """Wait until it has printed a text."""
+        end = time.monotonic() + seconds
+        while text not in self.text:
+            assert self.process.poll() is None or text in self.text, self.text
+            assert time.monotonic() < end, self.text
+            time.sleep(0.05)
+
+    def ended(self, seconds: float = 30.0) -> int:
+        """Its exit code, once all of it has ended well."""
+        code = self.process.wait(seconds)
+        assert "Traceback" not in self.text
+        return code
+
+    def kill(self) -> None:
+        """End all of it at once, as if its machine had lost power."""
+        for pid in (self.process.pid, *descendants(self.process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(10)
+
+
+@pytest.fixture
+def watch(tmp_path: Path, engine_kubeconfig: str) -> Iterator[Callable[..., Watching]]:
+    """Starts the playbook as the example's engine; whatever is left of it in the end is killed."""
+    started: list[Watching] = []
+
+    def start(*arguments: str, **variables: Any) -> Watching:
+        folder = tmp_path / str(len(started))
+        folder.mkdir()
+        started.append(Watching(folder, engine_kubeconfig, *arguments, **variables))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            # Gracefully, or the tests that follow would have to wait for the lease.
+            os.kill(one.process.pid, signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                one.process.wait(20)
+            one.kill()
+
+
+def errand(name: str, strategy: str = "once", *, config: str = "") -> Object:
+    """An errand whose pods kwok plays; it runs again with a changed ConfigMap, if it has one."""
+    template = job_template()
+    if config:
+        (container,) = template["spec"]["template"]["spec"]["containers"]
+        container["envFrom"] = [{"configMapRef": {"name": config}}]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": SPACE},
+        "spec": {
+            "trigger": {"strategy": strategy},
+            "template": template,
+            "updateOnConfigChange": bool(config),
+        },
+    }
+
+
+def config_map(name: str, value: str) -> Object:
+    metadata = {"name": name, "namespace": SPACE}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}
+
+
+def is_in(cluster: OwnCluster, phase: Phase, name: str, run: int = 1) -> Callable[[], bool]:
+    """Whether a run of an errand is in a phase."""
+
+    def is_so() -> bool:
+        found = cluster.api.get(API_VERSION, KIND, name, SPACE)
+        status = errand_from(found).status if found else None
+        return bool(status and status.phase is phase and status.run and status.run.number == run)
+
+    return is_so
+
+
+def holder(cluster: OwnCluster) -> str:
+    return read_lease(cluster.api, LEASE).holder
+
+
+def time_of(requests: list[Request], verb: str, target: str) -> float:
+    """When the one request was made."""
+    (found,) = [one.time for one in requests if one.verb == verb and one.target == target]
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
+    own_cluster: OwnCluster, watch: Callable[..., Watching], tmp_path: Path, number: signal.Signals
+) -> None:
+    metrics = tmp_path / "errands.prom"
+    engine = watch(kyma_errand_metrics_file=str(metrics))
+    engine.until("errands engine: watching (")
+    assert holder(own_cluster).startswith("errands-")
+    # The server makes the first one wait, as it has just learnt of errands.
+    own_cluster.api.create(errand("first"))
+    engine.until(f"[localhost] Errand {SPACE}/first: succeeded (run 1, ")
+    with own_cluster.audit.recorded() as requests:
+        own_cluster.api.create(errand("setup"))
+        eventually(is_in(own_cluster, Phase.SUCCEEDED, "setup"))
+        engine.until(f"[localhost] Errand {SPACE}/setup: succeeded (run 1, ")
+        os.kill(engine.process.pid, number)
+        # Ansible ends with a failure whatever it was doing, and by SIGTERM before its workers.
+        assert engine.ended() in (1, 2, 4, 99, 130, -signal.SIGTERM)
+        eventually(lambda: holder(own_cluster) == "", 15)
+    begun = time_of(requests, "create", f"errands {SPACE}/setup")
+    assert time_of(requests, "create", f"jobs {SPACE}/setup-1") - begun < PROMPT_SECONDS
+    lines = [line for line in engine.text.splitlines() if f"Errand {SPACE}/setup: " in line]
+    assert lines[0] == f"[localhost] Errand {SPACE}/setup: started (run 1, Once)"
+    assert len(lines) == 2
+    found = parse_metrics(metrics.read_text())
+    assert found["kyma_errands_leader"] == 0
+    assert found["kyma_errands_runs_started_total"] == 2
+    assert found['kyma_errands_runs_ended_total{outcome="succeeded",reason="Completed"}'] == 2
+    assert found["kyma_errands_reconciliation_errors_total"] == 0
+
+
+def test_it_ends_well_though_the_main_process_of_ansible_was_killed(
+    own_cluster: OwnCluster, watch: Callable[..., Watching]
+) -> None:
+    engine = watch()
+    engine.until("errands engine: watching (")
+    left = descendants(engine.process.pid)
+    os.kill(engine.process.pid, signal.SIGKILL)
+    eventually(lambda: holder(own_cluster) == "", 20)
+    eventually(lambda: not [pid for pid in left if Path(f"/proc/{pid}/cmdline").exists()], 20)
+
+
+def test_a_second_one_stands_by_and_takes_over_from_one_that_was_killed(
+    own_cluster: OwnCluster, watch: Callable[..., Watching]
+) -> None:
+    first = watch(kyma_errand_lease_seconds=6)
+    first.until("errands engine: watching (")
+    second = watch(kyma_errand_lease_seconds=6)
+    second.until("errands engine: standing by (errands-")
+    own_cluster.api.create(errand("before"))
+    first.until(f"Errand {SPACE}/before: succeeded")
+    assert f"{SPACE}/before" not in second.text
+    first.kill()
+    killed = time.monotonic()
+    own_cluster.api.create(errand("meanwhile"))
+    second.until("errands engine: watching (", 30)
+    # Not before the lease has expired, and not long after that.
+    assert 2 < time.monotonic() - killed < 20
+    second.until(f"Errand {SPACE}/meanwhile: succeeded")
+    os.kill(second.process.pid, signal.SIGINT)
+    second.ended()
+    eventually(lambda: holder(own_cluster) == "", 15)
+    made = [one for one in (first.text + second.text).splitlines() if ": started (" in one]
+    assert len(made) == 2
+
+
+def test_an_engine_with_nothing_to_do_asks_for_nothing_but_its_lease(
+    own_cluster: OwnCluster, watch: Callable[..., Watching]
+) -> None:
+    api = own_cluster.api
+    map_in_threads(lambda number: api.create(config_map(f"config-{number}", "1")), range(10))
+    map_in_threads(
+        lambda number: api.create(
+            errand(f"idle-{number}", "done" if number % 2 else "manual", config=f"config-{number % 10}")
+        ),
+        range(MANY),
+    )
+    engine = watch()
+    engine.until(f"errands engine: watching ({MANY} errands)")
+
+    def are_accepted() -> bool:
+        return all(one.get("status", {}).get("conditions") for one in api.list(API_VERSION, KIND).items)
+
+    eventually(are_accepted, START_SECONDS)
+    time.sleep(3)
+    with own_cluster.audit.recorded() as requests:
+        time.sleep(IDLE_SECONDS)
+    asked = [one for one in requests if one.user == ENGINE_USER]
+    assert {(one.verb, one.target) for one in asked} == {("patch", "leases kyma-lifecycle/errands")}
+    assert len(asked) <= 4
+    os.kill(engine.process.pid, signal.SIGTERM)
+    engine.ended()
+    eventually(lambda: holder(own_cluster) == "", 15)
+
+
+def test_check_mode_shows_the_next_steps_and_does_not_watch(
+    own_cluster: OwnCluster, watch: Callable[..., Watching]
+) -> None:
+    own_cluster.api.create(errand("setup"))
+    rehearsal = watch("--check")
+    assert rehearsal.ended(START_SECONDS) == 0
+    assert "create Job setup-1" in rehearsal.text
+    assert "in check mode it shows the next steps of now, and does not watch" in rehearsal.text
+    assert holder(own_cluster) == ""
+    assert own_cluster.api.list("batch/v1", "Job", SPACE).items == []
+
+
+@pytest.mark.parametrize("poll", [0, 1])
+def test_it_works_in_the_background_of_ansible(
+    own_cluster: OwnCluster, engine_kubeconfig: str, tmp_path: Path, poll: int
+) -> None:
+    own_cluster.api.create(errand("setup"))
+    options = {"kubeconfig": engine_kubeconfig, "watch": True, "watch_seconds": 8}
+    tasks: list[Object] = [
+        {
+            "kyma.lifecycle.reconcile_errands": options,
+            "async": 60,
+            "poll": poll,
+            "register": "done",
+        }
+    ]
+    if not poll:
+        tasks.append(
+            {
+                "ansible.builtin.async_status": {"jid": "{{ done.ansible_job_id }}"},
+                "register": "done",
+                "until": "done.finished",
+                "retries": 60,
+                "delay": 1,
+            }
+        )
+    wanted = ["done is changed", "done.runs == {'started': 1, 'succeeded': 1, 'failed': 0}"]
+    tasks.append({"ansible.builtin.assert": {"that": wanted}})
+    path = tmp_path / "play.yml"
+    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    done = subprocess.run(
+        [sys.executable, "-m", "ansible.cli.playbook", str(path)],
+        env={**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert holder(own_cluster) == ""
+
+
+def test_a_module_that_was_left_alone_ends_well_by_sigterm(
+    own_cluster: OwnCluster, engine_kubeconfig: str, tmp_path: Path
+) -> None:
+    options = {"kubeconfig": engine_kubeconfig, "watch": True}
+    task = {"kyma.lifecycle.reconcile_errands": options, "async": 600, "poll": 0}
+    path = tmp_path / "play.yml"
+    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
+    async_dir = tmp_path / "async"
+    subprocess.run(
+        [sys.executable, "-m", "ansible.cli.playbook", str(path)],
+        env={**os.environ, "ANSIBLE_ASYNC_DIR": str(async_dir), "ANSIBLE_LOCALHOST_WARNING": "0"},
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    eventually(lambda: holder(own_cluster) != "", START_SECONDS)
+    # The lease names the process that has it.
+    os.kill(int(holder(own_cluster).rpartition(" ")[2]), signal.SIGTERM)
+    eventually(lambda: holder(own_cluster) == "", 20)
+    (file,) = async_dir.iterdir()
+    eventually(lambda: "definition_installed" in file.read_text())
+    assert '"failed": true' not in file.read_text()
+
+
+def test_it_goes_on_when_watches_have_expired(
+    own_cluster: OwnCluster, engine_kubeconfig: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 15: a watch expired → still. One ends each second here, and some while something changes."""
+    monkeypatch.setattr(informer, "SHORTEST_WATCH", 1.0)
+    monkeypatch.setattr(informer, "LONGEST_WATCH", 2.0)
+    ended = threading.Event()
+    told: list[tuple[str, str]] = []
+    engine = ErrandEngine(
+        connect({"kubeconfig": engine_kubeconfig}),
+        EngineOptions((SPACE,)),
+        tell=lambda *text: told.append(text),
+    )
+    thread = threading.Thread(target=lambda: engine.run(ended.is_set))
+    own_cluster.api.apply(config_map("config", "0"), force=True)
+    own_cluster.api.create(errand("often", config="config"))
+    thread.start()
+    try:
+        for run in range(1, 6):
+            eventually(is_in(own_cluster, Phase.SUCCEEDED, "often", run))
+            time.sleep(1.1)
+            own_cluster.api.apply(config_map("config", str(run)), force=True)
+        eventually(is_in(own_cluster, Phase.SUCCEEDED, "often", 6))
+    finally:
+        ended.set()
+        thread.join(60)
+    assert not thread.is_alive()
+    assert [text for state, text in told if state in ("failed", "retrying")] == []

@@ -1,0 +1,50 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster at whose calls a test does something: it counts or fails them, or lets others act meanwhile."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
+
+T = TypeVar("T")
+Hook = Callable[[int, Call], None]
+"""Gets the number of a call, from 1, and the call. What it raises is what the call raises."""
+
+
+def no_hook(number: int, call: Call) -> None:
+    """Nothing happens."""
+
+
+class HookedCluster(ClusterWrapper):
+    """Another cluster, whose calls are numbered in their order.
+
+    Args:
+        inner: that answers them.
+        before, after: are called before a call, and between its effect and its answer.
+    """
+
+    def __init__(self, inner: Cluster, *, before: Hook = no_hook, after: Hook = no_hook) -> None:
+        super().__init__(inner)
+        self.calls: list[Call] = []
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._before, self._after = before, after
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        with self._lock:
+            number = next(self._numbers)
+            self.calls.append(call)
+        self._before(number, call)
+        answer = ask()
+        self._after(number, call)
+        return answer
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        yield from ask()

@@ -1,0 +1,35 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading metrics in Prometheus's text format, as strictly as a scraper does."""
+
+from __future__ import annotations
+
+import re
+
+NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"'
+SAMPLE = re.compile(rf"({NAME})(\{{{LABEL}(?:,{LABEL})*\}})? (-?\d+(?:\.\d+)?)")
+
+
+def parse_metrics(text: str) -> dict[str, float]:
+    """The samples of a text, by name and labels; each family needs its help and its type before it."""
+    assert text.endswith("\n")
+    found: dict[str, float] = {}
+    family, helped = "", ""
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            helped = line.split(" ", 3)[2]
+        elif line.startswith("# TYPE "):
+            _hash, _type, family, kind = line.split(" ")
+            assert kind in ("gauge", "counter"), line
+            assert family == helped, line
+            assert kind != "counter" or family.endswith("_total"), line
+        else:
+            match = SAMPLE.fullmatch(line)
+            assert match, line
+            name, labels, value = match.groups()
+            assert name == family, line
+            assert f"{name}{labels or ''}" not in found, line
+            found[f"{name}{labels or ''}"] = float(value)
+    return found

@@ -1,0 +1,418 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that are held as they are now, whatever happens to the watches."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer as module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Forbidden,
+    Unreachable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, Subject
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+CONFIG_MAPS = Subject("v1", "ConfigMap", "default")
+THINGS = Subject("example.org/v1", "Thing")
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.example.org"},
+    "spec": {
+        "group": "example.org",
+        "names": {"kind": "Thing", "plural": "things"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(module, "LONGEST_PAUSE", 0.05)
+
+
+def config_map(name: str = "a", labels: dict[str, str] | None = None, **data: str) -> Object:
+    meta = {"name": name, "namespace": "default", **({"labels": labels} if labels else {})}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+
+
+def thing() -> Object:
+    meta = {"name": "t", "namespace": "default"}
+    return {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": meta}
+
+
+def data_of(obj: Object | None) -> Any:
+    """What tests look at: the data, or None."""
+    return obj and obj.get("data")
+
+
+class Seen:
+    """What an informer has reported."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[Any, Any]] = []
+        self.errors: list[Exception] = []
+
+    def on_change(self, old: Object | None, new: Object | None) -> None:
+        """Note a change, as the data before and after it."""
+        self.changes.append((data_of(old), data_of(new)))
+
+
+@contextmanager
+def informed(
+    cluster: Cluster, subject: Subject = CONFIG_MAPS, *, synced: bool = True, **how: Any
+) -> Iterator[tuple[Informer, Seen]]:
+    """An informer that runs, and what it has reported."""
+    seen = Seen()
+    how = {"on_change": seen.on_change, "on_error": seen.errors.append, **how}
+    informer = Informer(cluster, subject, **how)
+    informer.start()
+    try:
+        assert not synced or informer.wait_until_synced(5)
+        yield informer, seen
+    finally:
+        informer.stop()
+        assert not informer._thread.is_alive()
+
+
+def eventually(is_so: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def before_first_watch(cluster: MemoryCluster, happen: Callable[[], object]) -> None:
+    """Have something happen in the gap between the first list and the first watch."""
+    happened: list[Request] = []
+
+    def matches(request: Request) -> bool:
+        if request.verb == "watch" and not happened:
+            happened.append(request)
+            happen()
+        return False
+
+    cluster.fail_when(matches, ValueError("never"))
+
+
+class TestChanges:
+    def test_what_is_there_and_what_happens_to_it(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+        with informed(cluster) as (informer, seen):
+            assert seen.changes == [(None, {"k": "1"})]
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
+            cluster.create(config_map("b", k="3"))
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            eventually(lambda: len(seen.changes) == 4)
+            assert seen.changes[1:] == [({"k": "1"}, {"k": "2"}), (None, {"k": "3"}), ({"k": "2"}, None)]
+            assert [data_of(obj) for obj in informer.objects()] == [{"k": "3"}]
+            assert data_of(informer.get("default", "b")) == {"k": "3"}
+            assert informer.get("default", "a") is None
+        assert seen.errors == []
+
+    def test_it_is_held_before_it_is_reported(self) -> None:
+        cluster, held = MemoryCluster(config_map(k="1")), list[object]()
+        informer = Informer(
+            cluster, CONFIG_MAPS, lambda _old, _new: held.append(data_of(informer.get("default", "a")))
+        )
+        informer.start()
+        assert informer.wait_until_synced(5)
+        cluster.delete("v1", "ConfigMap", "a", "default")
+        eventually(lambda: len(held) == 2)
+        informer.stop()
+        assert held == [{"k": "1"}, None]
+
+    def test_other_namespaces_and_all_of_them(self) -> None:
+        other = {**config_map(k="2"), "metadata": {"name": "a", "namespace": "other"}}
+        cluster = MemoryCluster(config_map(k="1"), other)
+        with informed(cluster) as (informer, _seen):
+            assert len(informer.objects()) == 1
+        with informed(cluster, Subject("v1", "ConfigMap")) as (informer, _seen):
+            assert [data_of(informer.get(place, "a")) for place in ("default", "other")] == [
+                {"k": "1"},
+                {"k": "2"},
+            ]
+
+    def test_what_begins_and_stops_to_match_a_label(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"), config_map("b", {"x": "1"}, k="2"))
+        subject = CONFIG_MAPS._replace(label_selector="x=1")
+        with informed(cluster, subject) as (informer, seen):
+            assert seen.changes == [(None, {"k": "2"})]
+            cluster.patch("v1", "ConfigMap", "a", "default", {"metadata": {"labels": {"x": "1"}}})
+            cluster.patch("v1", "ConfigMap", "b", "default", {"metadata": {"labels": {"x": "2"}}})
+            eventually(lambda: len(seen.changes) == 3)
+            assert seen.changes[1:] == [(None, {"k": "1"}), ({"k": "2"}, None)]
+            assert [data_of(obj) for obj in informer.objects()] == [{"k": "1"}]
+
+    def test_metadata_alone(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+        with informed(cluster, CONFIG_MAPS._replace(metadata_only=True)) as (informer, _seen):
+            cluster.create(config_map("b", k="2"))
+            eventually(lambda: len(informer.objects()) == 2)
+            assert [obj.keys() for obj in informer.objects()] == [{"apiVersion", "kind", "metadata"}] * 2
+
+    def test_a_change_of_what_is_not_kept_is_none(self) -> None:
+        cluster = MemoryCluster(config_map(k="1", other="1"))
+        with informed(cluster, keep=lambda obj: {"data": obj["data"]["k"]}) as (informer, seen):
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"other": "2"}})
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
+            eventually(lambda: len(seen.changes) == 2)
+            assert seen.changes == [(None, "1"), ("1", "2")]
+            assert informer.objects() == [{"data": "2"}]
+
+    def test_what_is_kept_is_all_that_takes_memory(self) -> None:
+        cluster = MemoryCluster(*(config_map(f"n{n}", k="x" * 100_000 + str(n)) for n in range(50)))
+
+        def bytes_held(keep: Callable[[Object], Object]) -> int:
+            tracemalloc.start()
+            try:
+                with informed(Parsing(cluster), keep=keep):
+                    return tracemalloc.get_traced_memory()[0]
+            finally:
+                tracemalloc.stop()
+
+        whole = bytes_held(lambda obj: obj)
+        assert whole > 4_000_000
+        assert bytes_held(lambda obj: {"metadata": {"name": obj["metadata"]["name"]}}) < whole / 20
+
+
+class Parsing(ClusterWrapper):
+    """A cluster whose answers share no memory with it, as those of a server."""
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        answer = ask()
+        if call.verb == "list":
+            for item in answer.items:  # type: ignore[attr-defined]
+                item["data"] = {key: value[:-1] + value[-1:] for key, value in item["data"].items()}
+        return answer
+
+    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        return ask()
+
+
+class TestGaps:
+    def test_what_happened_between_the_list_and_the_watch(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+        before_first_watch(cluster, lambda: cluster.delete("v1", "ConfigMap", "a", "default"))
+        with informed(cluster) as (_informer, seen):
+            eventually(lambda: len(seen.changes) == 2)
+            assert seen.changes == [(None, {"k": "1"}), ({"k": "1"}, None)]
+
+    def test_what_happened_before_the_server_forgot_it(self) -> None:
+        cluster = MemoryCluster(config_map("a", k="1"), config_map("b", k="1"), config_map("c", k="1"))
+
+        def change_and_forget() -> None:
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            cluster.patch("v1", "ConfigMap", "b", "default", {"data": {"k": "2"}})
+            cluster.create(config_map("d", k="4"))
+            cluster.forget_history()
+
+        before_first_watch(cluster, change_and_forget)
+        with informed(cluster) as (informer, seen):
+            eventually(lambda: len(seen.changes) == 6)
+            assert sorted(seen.changes[3:], key=str) == [
+                (None, {"k": "4"}),
+                ({"k": "1"}, None),
+                ({"k": "1"}, {"k": "2"}),
+            ]
+            assert len(informer.objects()) == 3
+            assert seen.errors == []
+            cluster.delete("v1", "ConfigMap", "d", "default")
+            eventually(lambda: len(seen.changes) == 7)
+
+    def test_what_was_deleted_and_made_again_is_two_changes(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+
+        def replace() -> None:
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            cluster.create(config_map(k="1"))
+            cluster.forget_history()
+
+        before_first_watch(cluster, replace)
+        with informed(cluster, keep=lambda obj: {"data": obj["data"]}) as (_informer, seen):
+            eventually(lambda: len(seen.changes) == 3)
+            assert seen.changes[1:] == [({"k": "1"}, None), (None, {"k": "1"})]
+
+    def test_watches_follow_each_other_without_another_list(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+        with informed(cluster, watch_seconds=lambda: 0.02) as (_informer, seen):
+            eventually(lambda: sum(one.verb == "watch" for one in cluster.requests) > 3)
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
+            eventually(lambda: len(seen.changes) == 2)
+            # Bookmarks let it go on from where it is, though all of what it has seen is forgotten.
+            cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
+            watches = sum(one.verb == "watch" for one in cluster.requests)
+            eventually(lambda: sum(one.verb == "watch" for one in cluster.requests) > watches + 1)
+            cluster.forget_history()
+            watches = sum(one.verb == "watch" for one in cluster.requests)
+            eventually(lambda: sum(one.verb == "watch" for one in cluster.requests) > watches + 1)
+            assert sum(one.verb == "list" for one in cluster.requests) == 1
+
+    def test_a_kind_that_is_served_later_and_no_longer_and_again(self) -> None:
+        cluster = MemoryCluster()
+        with informed(cluster, THINGS) as (informer, seen):
+            assert informer.objects() == []
+            for _time in range(2):
+                cluster.apply(CRD)
+                cluster.create(thing())
+                eventually(informer.objects)
+                cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", "things.example.org")
+                eventually(lambda: not informer.objects())
+            assert len(seen.changes) == 4
+            assert seen.errors == []
+
+
+class TestTrouble:
+    def test_a_server_that_is_away_and_comes_back(self) -> None:
+        cluster, is_away = MemoryCluster(config_map("a", k="1"), config_map("b", k="1")), [False]
+        cluster.fail_when(lambda request: is_away[0] and not request.writes, Unreachable("nobody there"))
+        with informed(cluster, watch_seconds=lambda: 0.02) as (informer, seen):
+            is_away[0] = True
+            eventually(lambda: len(seen.errors) > 3)
+            assert len(informer.objects()) == 2
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            cluster.patch("v1", "ConfigMap", "b", "default", {"data": {"k": "2"}})
+            time.sleep(0.1)
+            assert len(seen.changes) == 2
+            is_away[0] = False
+            eventually(lambda: len(seen.changes) == 4)
+            assert seen.changes[2:] == [({"k": "1"}, {"k": "2"}), ({"k": "1"}, None)]
+
+    def test_attempts_grow_rare(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "LONGEST_PAUSE", 10.0)
+        cluster = MemoryCluster()
+        refusal = Forbidden("watch ConfigMap", status=403)
+        cluster.fail_when(lambda request: request.verb == "watch", refusal)
+        with informed(cluster) as (_informer, seen):
+            time.sleep(1)
+            # After 0.01 s, 0.02 s, 0.04 s, ...
+            assert 4 <= len(seen.errors) <= 8
+            assert set(seen.errors) == {refusal}
+
+    def test_a_watch_that_ends_at_once_does_not_spin(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "LONGEST_PAUSE", 10.0)
+        cluster = MemoryCluster()
+        with informed(cluster, watch_seconds=lambda: 0.0):
+            time.sleep(0.5)
+            assert sum(one.verb == "watch" for one in cluster.requests) < 10
+
+    def test_unexpected_errors_of_the_cluster(self) -> None:
+        cluster, error = MemoryCluster(config_map(k="1")), ValueError("bad answer")
+        cluster.fail_when(lambda request: request.verb in ("list", "watch"), error, times=3)
+        with informed(cluster) as (_informer, seen):
+            eventually(lambda: len(seen.errors) == 3)
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
+            eventually(lambda: len(seen.changes) == 2)
+
+    def test_errors_of_who_is_informed(self) -> None:
+        cluster, seen = MemoryCluster(config_map(k="1")), list[object]()
+
+        def fail(_old: Object | None, new: Object | None) -> None:
+            seen.append(data_of(new))
+            raise ValueError("no")
+
+        with informed(cluster, on_change=fail) as (informer, told):
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
+            eventually(lambda: len(seen) == 2)
+            eventually(lambda: len(told.errors) == 2)
+            assert data_of(informer.get("default", "a")) == {"k": "2"}
+            assert sum(one.verb == "list" for one in cluster.requests) == 1
+
+    def test_errors_of_keep_concern_one_object(self) -> None:
+        cluster = MemoryCluster(config_map("a", k="1"), config_map("b", other="1"))
+        with informed(cluster, keep=lambda obj: {"data": obj["data"]["k"]}) as (informer, seen):
+            assert [str(error) for error in seen.errors] == ["'k'"]
+            cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": None, "j": "1"}})
+            eventually(lambda: len(seen.errors) == 2)
+            assert informer.objects() == [{"data": "1"}]
+            cluster.patch("v1", "ConfigMap", "b", "default", {"data": {"k": "2"}})
+            eventually(lambda: len(informer.objects()) == 2)
+            assert seen.changes == [(None, "1"), (None, "2")]
+
+    def test_errors_of_reporting_errors(self) -> None:
+        def fail(*_told: object) -> None:
+            raise ValueError("no")
+
+        cluster = MemoryCluster(config_map(k="1"))
+        cluster.fail_when(lambda request: request.verb == "watch", Unreachable("gone"), times=1)
+        with informed(cluster, on_change=fail, on_error=fail) as (informer, _seen):
+            cluster.create(config_map("b", k="2"))
+            eventually(lambda: len(informer.objects()) == 2)
+
+
+class TestStopping:
+    def test_it_does_not_wait_for_the_watch(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+        with informed(cluster) as (informer, seen):
+            eventually(lambda: cluster.requests[-1].verb == "watch")
+            time.sleep(0.05)
+            began = time.monotonic()
+            informer.stop()
+            assert time.monotonic() - began < 0.5
+            cluster.delete("v1", "ConfigMap", "a", "default")
+            assert len(seen.changes) == 1
+
+    def test_it_does_not_wait_for_the_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "FIRST_PAUSE", 30.0)
+        cluster = MemoryCluster()
+        cluster.fail_when(lambda _request: True, Unreachable("away"))
+        with informed(cluster, synced=False) as (informer, seen):
+            eventually(lambda: seen.errors)
+            assert not informer.wait_until_synced(0.01)
+            began = time.monotonic()
+            informer.stop()
+            assert time.monotonic() - began < 0.5
+
+    def test_a_change_may_stop_it(self) -> None:
+        cluster, seen = MemoryCluster(config_map("a", k="1"), config_map("b", k="1")), list[object]()
+
+        def stop(_old: Object | None, new: Object | None) -> None:
+            seen.append(new)
+            informer.stop()
+
+        informer = Informer(cluster, CONFIG_MAPS, stop)
+        informer.start()
+        informer._thread.join(5)
+        assert not informer._thread.is_alive()
+        assert len(seen) == 1
+
+    def test_it_may_never_have_been_started(self) -> None:
+        Informer(MemoryCluster(), CONFIG_MAPS, lambda _old, _new: None).stop()
+
+    def test_no_cpu_is_used_while_nothing_happens(self) -> None:
+        cluster = MemoryCluster(config_map(k="1"))
+        with informed(cluster):
+            time.sleep(0.05)
+            calls, spent = len(cluster.requests), time.process_time()
+            time.sleep(0.5)
+            assert time.process_time() - spent < 0.02
+            assert len(cluster.requests) == calls
+
+
+def test_a_subject_reads_as_what_it_is() -> None:
+    assert (str(CONFIG_MAPS), str(THINGS)) == ("ConfigMap in default", "Thing")

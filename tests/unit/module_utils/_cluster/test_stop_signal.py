@@ -1,0 +1,44 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A signal that ends the waits of other threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
+
+
+def test_it_ends_a_wait_of_another_thread() -> None:
+    stop = StopSignal()
+    threading.Timer(0.05, stop.set).start()
+    began = time.monotonic()
+    assert stop.wait(30)
+    assert time.monotonic() - began < 1
+    assert stop.is_set
+
+
+def test_it_interrupts_what_is_registered_at_that_time_and_nothing_else() -> None:
+    stop, seen = StopSignal(), list[str]()
+    with stop.interrupting(lambda: seen.append("before")):
+        pass
+    with stop.interrupting(lambda: seen.append("one")), stop.interrupting(lambda: seen.append("two")):
+        stop.set()
+        stop.set()
+    assert seen == ["one", "two"]
+
+
+def test_what_is_registered_too_late_is_interrupted_at_once() -> None:
+    stop, seen = StopSignal(), list[str]()
+    stop.set()
+    with stop.interrupting(lambda: seen.append("late")):
+        assert seen == ["late"]
+    assert not StopSignal().is_set
+
+
+def test_an_interrupt_may_give_the_signal_again() -> None:
+    stop = StopSignal()
+    with stop.interrupting(stop.set):
+        stop.set()

@@ -1,0 +1,475 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The overlay: what it asks the server, what it decides by itself, and that it never writes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    KindNotServed,
+    NotFound,
+    NotRehearsable,
+    Untypeable,
+    api_error,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
+    DryRunCluster,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.owned_objects import owned_by
+
+CRD: Object = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.t"},
+    "spec": {
+        "group": "t",
+        "names": {"kind": "Thing", "plural": "things"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "properties": {"size": {"type": "integer"}}}
+                },
+            }
+        ],
+    },
+}
+
+
+def config_map(name: str = "a", namespace: str = "default", **data: str) -> Object:
+    meta = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+
+
+def namespace(name: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def thing(**fields: Any) -> Object:
+    return {
+        "apiVersion": "t/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a", "namespace": "default"},
+        **fields,
+    }
+
+
+@pytest.fixture
+def inner() -> MemoryCluster:
+    cluster = MemoryCluster(config_map(k="1"))
+    cluster.requests.clear()
+    return cluster
+
+
+@pytest.fixture
+def overlay(inner: MemoryCluster) -> DryRunCluster:
+    return DryRunCluster(inner)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_written(inner: MemoryCluster) -> Any:
+    yield
+    assert [request for request in inner.requests if request.writes or request.verb == "exec"] == []
+
+
+class TestChanges:
+    def test_first_before_and_last_after_in_order(self, overlay: DryRunCluster) -> None:
+        overlay.create(config_map("b", k="1"))
+        overlay.apply(config_map(k="2"))
+        overlay.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "3"}})
+        first, second = overlay.changes()
+        assert (first.ref.name, first.before) == ("b", None)
+        assert second.before is not None
+        assert second.after is not None
+        assert (second.before["data"], second.after["data"]) == ({"k": "1"}, {"k": "3"})
+
+    def test_what_changes_nothing_is_no_change(self, overlay: DryRunCluster) -> None:
+        overlay.apply(config_map(k="1"))
+        overlay.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "1"}})
+        overlay.create(config_map("b"))
+        overlay.delete("v1", "ConfigMap", "b", "default")
+        assert overlay.changes() == []
+
+    def test_a_write_that_was_taken_back_is_no_change(self, overlay: DryRunCluster) -> None:
+        overlay.apply(config_map(k="2"))
+        overlay.apply(config_map(k="1"))
+        assert overlay.changes() == []
+
+    def test_a_callers_own_dry_run_is_not_kept(self, overlay: DryRunCluster) -> None:
+        overlay.create(config_map("b"), dry_run=True)
+        overlay.apply(config_map(k="2"), dry_run=True)
+        overlay.patch("v1", "ConfigMap", "a", "default", {"data": None}, dry_run=True)
+        assert overlay.delete("v1", "ConfigMap", "a", "default", dry_run=True)
+        assert overlay.changes() == []
+
+    def test_handles_share_them(self, overlay: DryRunCluster) -> None:
+        overlay.with_field_manager("other").create(config_map("b"))
+        assert overlay.get("v1", "ConfigMap", "b", "default") is not None
+        (change,) = overlay.changes()
+        assert change.after is not None
+        assert change.after["metadata"]["managedFields"][0]["manager"] == "other"
+
+    def test_what_was_answered_is_the_callers_own(self, overlay: DryRunCluster) -> None:
+        answer = overlay.apply(config_map(k="2"))
+        answer["data"]["k"] = "spoilt"
+        read = overlay.get("v1", "ConfigMap", "a", "default")
+        assert read is not None
+        assert read["data"] == {"k": "2"}
+
+
+class TestVerification:
+    def test_the_first_write_is_the_servers_to_judge(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        overlay.apply(config_map(k="2"))
+        assert [request.verb for request in inner.requests if request.dry_run] == ["apply"]
+        assert overlay.unverified == set()
+
+    def test_an_apply_of_something_new_is_one_request(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        overlay.apply(config_map("b"))
+        assert [(request.verb, request.dry_run) for request in inner.requests] == [("apply", True)]
+
+    def test_later_ones_are_merged_here_and_completed_by_the_server(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        overlay.apply(config_map(k="2", l="1"))
+        merged = overlay.with_field_manager("other").apply(config_map(m="1"))
+        assert merged["data"] == {"k": "2", "l": "1", "m": "1"}
+        assert [request.verb for request in inner.requests if request.dry_run] == ["apply", "patch"]
+        assert overlay.unverified == set()
+        with pytest.raises(Conflict, match=r'conflict with "other": [.]data[.]m'):
+            overlay.apply(config_map(k="2", m="2"))
+
+    def test_its_errors_come_through(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
+        with pytest.raises(NotFound, match='namespaces "nowhere" not found'):
+            overlay.apply(config_map(namespace="nowhere"))
+        with pytest.raises(KindNotServed):
+            overlay.apply(thing())
+        with pytest.raises(Conflict):
+            overlay.with_field_manager("other").apply(config_map(k="2"))
+        inner.fail_when(lambda request: request.verb == "patch", Forbidden("patch", status=403))
+        with pytest.raises(Forbidden):
+            overlay.patch("v1", "ConfigMap", "a", "default", {})
+        assert overlay.changes() == []
+
+    def test_a_namespace_that_is_only_here(self, overlay: DryRunCluster) -> None:
+        overlay.apply(namespace("later"))
+        overlay.apply(config_map(namespace="later"))
+        assert overlay.unverified == {Ref("", "ConfigMap", "later", "a")}
+        assert [i["metadata"]["name"] for i in overlay.list("v1", "ConfigMap", "later").items] == ["a"]
+
+    def test_a_kind_that_is_only_here(self, overlay: DryRunCluster) -> None:
+        assert overlay.resource("t/v1", "Thing") is None
+        overlay.apply(CRD)
+        resource = overlay.resource("t/v1", "Thing")
+        assert resource is not None
+        assert resource.namespaced
+        assert overlay.list("t/v1", "Thing").items == []
+        assert overlay.get("t/v1", "Thing", "a", "default") is None
+        with pytest.raises(Untypeable, match="field not declared in schema"):
+            overlay.apply(thing(bogus=1))
+        with pytest.raises(Invalid, match="must be of type integer"):
+            overlay.create(thing(size="big"))
+        overlay.apply(thing(size=1))
+        assert overlay.unverified == {Ref("t", "Thing", "default", "a")}
+        crd = overlay.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "things.t")
+        assert crd is not None
+        assert ("Established", "True") in [(c["type"], c["status"]) for c in crd["status"]["conditions"]]
+
+    def test_a_new_definition_is_asked_about_as_an_apply(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        answer = overlay.apply(CRD)
+        assert [(request.verb, request.dry_run) for request in inner.requests] == [("apply", True)]
+        [ours] = answer["metadata"]["managedFields"]
+        [theirs] = MemoryCluster().apply(CRD, dry_run=True)["metadata"]["managedFields"]
+        assert {**ours, "time": ""} == {**theirs, "time": ""}
+
+    @pytest.mark.parametrize("served", [True, False])
+    def test_a_definition_that_is_there_is_asked_about_as_an_apply(self, served: bool) -> None:
+        versions = [{**CRD["spec"]["versions"][0], "served": served}]
+        crd = {**CRD, "spec": {**CRD["spec"], "versions": versions}}
+        inner = MemoryCluster(crd)
+        DryRunCluster(inner).apply(crd)
+        assert [request.verb for request in inner.requests if request.dry_run] == ["apply"]
+
+    def test_a_definition_that_makes_no_sense_is_the_servers_to_refuse(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        inner.fail_when(lambda request: request.verb == "apply", Forbidden("apply", status=403))
+        with pytest.raises(Forbidden):
+            overlay.apply({**CRD, "spec": {"versions": ["v1"]}})
+
+    def test_a_claim_whose_storage_class_changes_here(
+        self, overlay: DryRunCluster, inner: MemoryCluster
+    ) -> None:
+        storage_class = {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": "s"},
+            "provisioner": "p",
+        }
+        claim = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "c", "namespace": "default"},
+            "spec": {"storageClassName": "s", "resources": {"requests": {"storage": "10Gi"}}},
+        }
+        inner.seed(storage_class, claim)
+        grow = {"spec": {"resources": {"requests": {"storage": "30Gi"}}}}
+        with pytest.raises(Forbidden, match="must support resize"):
+            overlay.patch("v1", "PersistentVolumeClaim", "c", "default", grow)
+        overlay.patch("storage.k8s.io/v1", "StorageClass", "s", None, {"allowVolumeExpansion": True})
+        grown = overlay.patch("v1", "PersistentVolumeClaim", "c", "default", grow)
+        assert grown["spec"]["resources"]["requests"]["storage"] == "30Gi"
+
+    def test_preconditions_of_later_writes(self, overlay: DryRunCluster) -> None:
+        read = overlay.get("v1", "ConfigMap", "a", "default")
+        assert read is not None
+        version = read["metadata"]["resourceVersion"]
+        change = {"metadata": {"resourceVersion": version}, "data": {"k": "2"}}
+        overlay.patch("v1", "ConfigMap", "a", "default", change)
+        with pytest.raises(Conflict, match="the object has been modified"):
+            overlay.patch("v1", "ConfigMap", "a", "default", change)
+        with pytest.raises(Conflict, match="ResourceVersion in the precondition"):
+            overlay.delete("v1", "ConfigMap", "a", "default", resource_version=version)
+
+
+class TestDeletion:
+    def test_it_is_gone_for_every_read(self, overlay: DryRunCluster) -> None:
+        assert overlay.delete("v1", "ConfigMap", "a", "default") is True
+        assert overlay.delete("v1", "ConfigMap", "a", "default") is False
+        assert overlay.get("v1", "ConfigMap", "a", "default") is None
+        assert overlay.list("v1", "ConfigMap", "default").items == []
+        with pytest.raises(NotFound):
+            overlay.patch("v1", "ConfigMap", "a", "default", {})
+        (change,) = overlay.changes()
+        assert change.after is None
+
+    def test_it_can_be_made_anew(self, overlay: DryRunCluster) -> None:
+        overlay.delete("v1", "ConfigMap", "a", "default")
+        made = overlay.create(config_map(k="9"))
+        (change,) = overlay.changes()
+        assert change.before is not None
+        assert change.before["metadata"]["uid"] != made["metadata"]["uid"]
+        assert change.unverified
+
+    def test_finalizers_are_taken_as_served(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
+        held = config_map("held")
+        held["metadata"]["finalizers"] = ["somebody.test/f"]
+        inner.seed(held)
+        overlay.delete("v1", "ConfigMap", "held", "default")
+        assert overlay.get("v1", "ConfigMap", "held", "default") is None
+
+    def test_preconditions_are_the_servers_to_judge(self, overlay: DryRunCluster) -> None:
+        with pytest.raises(Conflict, match="the UID in the precondition"):
+            overlay.delete("v1", "ConfigMap", "a", "default", uid="another")
+        assert overlay.get("v1", "ConfigMap", "a", "default") is not None
+
+    def test_dependents_of_dependents_go_too(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
+        owner: Object = {**config_map("owner"), "metadata": {**config_map("owner")["metadata"], "uid": "u1"}}
+        middle = owned_by(config_map("middle"), owner)
+        middle["metadata"]["uid"] = "u2"
+        inner.seed(owner, middle, owned_by(config_map("last"), middle))
+        overlay.delete("v1", "ConfigMap", "owner", "default")
+        assert overlay.get("v1", "ConfigMap", "last", "default") is None
+        names = [item["metadata"]["name"] for item in overlay.list("v1", "ConfigMap", "default").items]
+        assert names == ["a"]
+        assert overlay.create(config_map("last"))["data"] == {}
+
+    def test_orphans_stay(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
+        owner: Object = {**config_map("owner"), "metadata": {**config_map("owner")["metadata"], "uid": "u1"}}
+        inner.seed(owner, owned_by(config_map("child"), owner))
+        overlay.delete("v1", "ConfigMap", "owner", "default", propagation="Orphan")
+        child = overlay.get("v1", "ConfigMap", "child", "default")
+        assert child is not None
+        assert "ownerReferences" not in child["metadata"]
+
+    def test_a_namespace_takes_its_contents_for_good(self, overlay: DryRunCluster) -> None:
+        overlay.create(config_map("mine"))
+        overlay.delete("v1", "Namespace", "default")
+        assert overlay.list("v1", "ConfigMap").items == []
+        with pytest.raises(NotFound, match='namespaces "default" not found'):
+            overlay.create(config_map("late"))
+        overlay.create(namespace("default"))
+        overlay.create(config_map("late"))
+        assert [item["metadata"]["name"] for item in overlay.list("v1", "ConfigMap").items] == ["late"]
+
+
+class TestTheRest:
+    def test_a_list_is_selected_from_what_is_here(self, overlay: DryRunCluster) -> None:
+        overlay.patch("v1", "ConfigMap", "a", "default", {"metadata": {"labels": {"x": "1"}}})
+        overlay.create(config_map("b"))
+        for selector, names in {"x=1": ["a"], "!x": ["b"], "": ["a", "b"]}.items():
+            page = overlay.list("v1", "ConfigMap", "default", label_selector=selector)
+            assert [item["metadata"]["name"] for item in page.items] == names
+        page = overlay.list("v1", "ConfigMap", field_selector="metadata.name=b", metadata_only=True)
+        assert [item.keys() for item in page.items] == [{"apiVersion", "kind", "metadata"}]
+
+    def test_nothing_ever_happens(self, overlay: DryRunCluster) -> None:
+        began = time.monotonic()
+        assert list(overlay.watch("v1", "ConfigMap", resource_version="1", seconds=30)) == []
+        assert time.monotonic() - began < 2
+
+    def test_a_watch_can_be_stopped(self, overlay: DryRunCluster) -> None:
+        stop = StopSignal()
+        stop.set()
+        began = time.monotonic()
+        watch = overlay.watch(
+            "v1",
+            "ConfigMap",
+            resource_version="1",
+            seconds=30,
+            label_selector="a=b",
+            metadata_only=True,
+            stop=stop,
+        )
+        assert list(watch) == []
+        assert time.monotonic() - began < 0.1
+
+    def test_commands_can_not_be_rehearsed(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
+        meta = {"name": "p", "namespace": "default"}
+        inner.seed({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {}})
+        inner.set_log("p", "default", "hello\n")
+        assert overlay.logs("p", "default") == "hello\n"
+        with pytest.raises(NotRehearsable, match="run a command in Pod default/p: what rm does"):
+            overlay.exec("p", "default", ["rm", "-rf", "/data"])
+        overlay.delete("v1", "Pod", "p", "default")
+        with pytest.raises(NotFound):
+            overlay.logs("p", "default")
+
+    def test_a_scale_can_not_be_rehearsed(self, overlay: DryRunCluster) -> None:
+        with pytest.raises(NotRehearsable):
+            overlay.patch("apps/v1", "Deployment", "d", "default", {"spec": {}}, subresource="scale")
+
+
+class Busy(MemoryCluster):
+    """Where a controller writes an object whenever somebody is about to read it."""
+
+    times = 2
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        if self.times and kind == "ConfigMap":
+            self.times -= 1
+            beat = {"metadata": {"annotations": {"heartbeat": str(self.times)}}}
+            self.with_field_manager("busy").patch("v1", "ConfigMap", "a", "default", beat)
+        return super().get(api_version, kind, name, namespace)
+
+
+def test_what_a_controller_writes_meanwhile_is_not_taken_for_an_effect() -> None:
+    cluster = Busy(config_map(x="1"))
+    cluster.with_field_manager("busy").patch(
+        "v1", "ConfigMap", "a", "default", {"metadata": {"annotations": {"heartbeat": "0"}}}
+    )
+    overlay = DryRunCluster(cluster)
+    overlay.apply(config_map(x="2"))
+    [change] = overlay.changes()
+    assert change.before is not None
+    assert change.after is not None
+    assert change.before["metadata"]["annotations"] == change.after["metadata"]["annotations"]
+    assert change.after["data"] == {"x": "2"}
+
+
+class TestNewNamespace:
+    """What goes to a namespace that is only in the rehearsal is validated as if it went to another one."""
+
+    @staticmethod
+    def rehearsed(*objects: Object) -> tuple[MemoryCluster, DryRunCluster]:
+        inner = MemoryCluster(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}, *objects
+        )
+        overlay = DryRunCluster(inner)
+        overlay.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}})
+        inner.requests.clear()
+        return inner, overlay
+
+    def test_one_question_is_asked_and_nothing_is_read(self) -> None:
+        inner, overlay = self.rehearsed()
+        overlay.apply(config_map(namespace="new"))
+        assert [(one.verb, str(one.ref)) for one in inner.requests] == [("create", "ConfigMap default/a")]
+        assert overlay.unverified >= {Ref("", "ConfigMap", "new", "a")}
+
+    def test_what_has_the_name_there_is_no_obstacle(self) -> None:
+        inner, overlay = self.rehearsed(config_map("a", "default"))
+        assert overlay.apply(config_map(namespace="new", k="v"))["data"] == {"k": "v"}
+        assert [one.verb for one in inner.requests] == ["create", "create"]
+
+    def test_what_is_invalid_is_refused_under_its_own_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(obj: Object, **_more: Any) -> Object:
+            place = "{namespace}/{name}".format(**obj["metadata"])
+            status = {"reason": "Invalid", "message": f"ConfigMap {place} is too large"}
+            raise api_error("create", 422, status)
+
+        monkeypatch.setattr(inner, "create", refuse)
+        with pytest.raises(Invalid, match="ConfigMap new/a is too large"):
+            overlay.apply(config_map(namespace="new"))
+        assert overlay.get("v1", "ConfigMap", "a", "new") is None
+
+    def test_what_another_namespace_forbids_counts_for_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(_obj: Object, **_more: Any) -> Object:
+            raise api_error("create", 403, {"reason": "Forbidden", "message": "exceeded quota"})
+
+        monkeypatch.setattr(inner, "create", refuse)
+        assert overlay.apply(config_map(namespace="new", k="v"))["data"] == {"k": "v"}
+
+    @pytest.mark.parametrize("verb", ["apply", "create"])
+    @pytest.mark.parametrize("names_taken", [False, True])
+    def test_the_refusal_is_that_of_the_same_write(self, verb: str, *, names_taken: bool) -> None:
+        taken = [CRD, thing(spec={})] if names_taken else [CRD]
+        _inner, overlay = self.rehearsed(*taken)
+        wrong = thing(size="wrong")
+        wrong["metadata"]["namespace"] = "new"
+        with pytest.raises(Invalid) as refused:
+            getattr(overlay, verb)(wrong)
+        with pytest.raises(Invalid) as refused_there:
+            getattr(MemoryCluster(CRD, namespace("new")), verb)(wrong)
+        assert (type(refused.value), str(refused.value)) == (
+            type(refused_there.value),
+            str(refused_there.value),
+        )
+
+    def test_a_refusal_of_the_name_counts_though_another_one_would_do(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(obj: Object, **_more: Any) -> Object:
+            status = {"reason": "Invalid", "message": f"{obj['metadata']['name']} is no name"}
+            raise api_error("create", 422, status)
+
+        monkeypatch.setattr(inner, "create", refuse)
+        with pytest.raises(Invalid, match="apply ConfigMap new/a: a is no name"):
+            overlay.apply(config_map(namespace="new"))
+
+    def test_what_is_created_plainly_is_validated_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner, overlay = self.rehearsed()
+
+        def refuse(obj: Object, **_more: Any) -> Object:
+            place = "{namespace}/{name}".format(**obj["metadata"])
+            raise api_error("create", 422, {"reason": "Invalid", "message": f"{place} is too large"})
+
+        monkeypatch.setattr(inner, "create", refuse)
+        with pytest.raises(Invalid, match="create ConfigMap new/a: new/a is too large"):
+            overlay.create(config_map(namespace="new"))

@@ -1,0 +1,547 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine in memory: it watches, works under its lease, stands by, and ends well."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    Forbidden,
+    Unreachable,
+    api_error,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import engine as module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import work_queue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+    LEASE,
+    EngineOptions,
+    ErrandEngine,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION, KIND, Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics import Textfile
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import named_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
+    LEASE_API_VERSION,
+    LEASE_OBJECT_KIND,
+    LIFECYCLE_NAMESPACE,
+)
+
+from tests.support.eventually import eventually
+from tests.support.hooked_cluster import HookedCluster
+from tests.support.played_errands import (
+    JOB,
+    NAMESPACE,
+    PlayedErrands,
+    config_map,
+    errand_object,
+    one_file,
+    reading,
+)
+from tests.support.played_jobs import ContainerRun
+from tests.support.prometheus import parse_metrics
+
+MANY = 40
+FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(informer, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(informer, "LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(informer, "SHORTEST_WATCH", 0.2)
+    monkeypatch.setattr(informer, "LONGEST_WATCH", 0.4)
+    monkeypatch.setattr(work_queue, "FIRST_DELAY", 0.02)
+    monkeypatch.setattr(named_lease, "RETRY_SECONDS", 0.05)
+
+
+class Running:
+    """An engine at work.
+
+    Attributes:
+        told: states and texts, in their order.
+        outcomes: that it reported.
+        error: what has ended it, if anything has.
+    """
+
+    def __init__(self, cluster: Cluster, options: EngineOptions) -> None:
+        self.told: list[tuple[str, str]] = []
+        self.outcomes: list[Outcome] = []
+        self.error: Exception | None = None
+        self._cancelled = threading.Event()
+        self._engine = ErrandEngine(
+            cluster, options, tell=lambda *text: self.told.append(text), on_outcome=self.outcomes.append
+        )
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._engine.run(self._cancelled.is_set)
+        except Exception as error:
+            self.error = error
+
+    def cancel(self) -> None:
+        """Tell it to end."""
+        self._cancelled.set()
+
+    def join(self, seconds: float = 10.0) -> None:
+        """Wait until it has ended."""
+        self._thread.join(seconds)
+        assert not self._thread.is_alive()
+
+    @property
+    def has_ended(self) -> bool:
+        return not self._thread.is_alive()
+
+    def states(self, text: str = "") -> list[str]:
+        """The states that were told in texts which have this in them."""
+        return [state for state, told in self.told if text in told]
+
+
+@contextmanager
+def engine(cluster: Cluster, **options: Any) -> Iterator[Running]:
+    """An engine at work until the block ends."""
+    running = Running(cluster, EngineOptions(**{"lease_seconds": 1, **options}))
+    try:
+        yield running
+    finally:
+        running.cancel()
+        running.join()
+
+
+@pytest.fixture
+def played() -> Iterator[PlayedErrands]:
+    """A cluster whose Jobs get on by themselves."""
+    played = PlayedErrands()
+    played.writes_output(b'{"a": "1"}')
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(0.01):
+            played.jobs.tick()
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    yield played
+    ended.set()
+    thread.join()
+
+
+def has_run(played: PlayedErrands, run: int, name: str = "app") -> Callable[[], bool]:
+    """Whether the last run of an errand is this one and has succeeded."""
+
+    def is_so() -> bool:
+        status = played.errand(name).status
+        return status.phase is Phase.SUCCEEDED and status.run is not None and status.run.number == run
+
+    return is_so
+
+
+def is_at_rest(played: PlayedErrands) -> Callable[[], bool]:
+    """Whether nothing has been asked of the cluster for a moment, but for the lease and watches."""
+
+    def is_so() -> bool:
+        before = len(asked(played))
+        time.sleep(0.3)
+        return len(asked(played)) == before
+
+    return is_so
+
+
+def asked(played: PlayedErrands) -> list[Any]:
+    """What was asked, without the lease, watches, and what tests read."""
+    return [
+        one
+        for one in list(played.cluster.requests)
+        if one.ref.kind != "Lease" and one.verb in ("list", "patch")
+    ]
+
+
+def holder(played: PlayedErrands) -> str:
+    return read_lease(played.cluster, LEASE).holder
+
+
+def steal_lease(played: PlayedErrands, *, seconds: int) -> None:
+    """Let somebody else have the lease for so many seconds, who does not renew it."""
+    epoch = read_lease(played.cluster, LEASE).epoch
+    spec = {
+        "holderIdentity": "errands-thief mallory@elsewhere 1",
+        "leaseTransitions": epoch + 1,
+        "leaseDurationSeconds": seconds,
+        "renewTime": timestamp(datetime.now(UTC)),
+    }
+    played.cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE, LIFECYCLE_NAMESPACE, {"spec": spec})
+
+
+class TestWorking:
+    def test_many_errands_each_run_once(self, played: PlayedErrands) -> None:
+        names = [f"errand-{number}" for number in range(MANY)]
+        for name in names[: MANY // 2]:
+            played.create(errand_object(name))
+        with engine(played.cluster) as running:
+            for name in names[MANY // 2 :]:
+                played.create(errand_object(name))
+            eventually(lambda: all(has_run(played, 1, name)() for name in names))
+        assert Counter(played.made_jobs()) == Counter(f"{name}-1" for name in names)
+        assert Counter(one["state"] for one in running.outcomes) == {"started": MANY, "succeeded": MANY}
+        assert "failed" not in running.states()
+
+    def test_a_change_is_answered_at_once_while_another_errand_runs(self, played: PlayedErrands) -> None:
+        played.create(config_map("config", a="1"))
+        played.create(errand_object("app", containers=[reading(("ConfigMap", "config"))], reruns=True))
+        with engine(played.cluster):
+            eventually(has_run(played, 1))
+            played.jobs.runs["main"] = ContainerRun(None)
+            played.create(errand_object("slow"))
+            eventually(lambda: "slow-1" in played.job_names())
+            played.writes_output(None)
+            changed = time.monotonic()
+            played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": "2"}})
+            eventually(lambda: "app-2" in played.made_jobs())
+            assert time.monotonic() - changed < 2
+
+    def test_of_many_that_are_due_all_get_their_jobs_before_anything_else(
+        self, played: PlayedErrands
+    ) -> None:
+        names = [f"errand-{number}" for number in range(8)]
+        played.create(config_map("config", a="1"))
+        for name in names:
+            played.create(errand_object(name, containers=[reading(("ConfigMap", "config"))], reruns=True))
+        cluster = HookedCluster(played.cluster)
+        with engine(cluster, workers=1):
+            eventually(lambda: all(has_run(played, 1, name)() for name in names))
+            eventually(is_at_rest(played))
+            cluster.calls.clear()
+            played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": "2"}})
+            eventually(lambda: all(has_run(played, 2, name)() for name in names))
+        calls = [(one.verb, one.kind) for one in cluster.calls if one.kind != "Lease"]
+        created = [number for number, call in enumerate(calls) if call == ("create", "Job")]
+        assert len(created) == len(names)
+        before = Counter(calls[: created[-1]])
+        assert before["patch", KIND] == len(names)
+        assert before["get", "ConfigMap"] == len(names)
+
+    def test_several_changes_during_a_run_make_one_more_run(self, played: PlayedErrands) -> None:
+        played.jobs.runs["main"] = ContainerRun(None)
+        played.create(config_map("config", a="1"))
+        played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
+        with engine(played.cluster):
+            eventually(lambda: bool(played.jobs.started))
+            for value in "234":
+                played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": value}})
+                time.sleep(0.05)
+            played.writes_output(None)
+            eventually(has_run(played, 2))
+            eventually(is_at_rest(played))
+        assert played.made_jobs() == ["app-1", "app-2"]
+
+    def test_what_changes_while_nobody_works_is_found_by_the_first_look(self, played: PlayedErrands) -> None:
+        played.create(config_map("config", a="1"))
+        played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
+        with engine(played.cluster):
+            eventually(has_run(played, 1))
+            eventually(is_at_rest(played))
+        for value in "23":
+            played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": value}})
+        with engine(played.cluster):
+            eventually(has_run(played, 2))
+            eventually(is_at_rest(played))
+        assert played.made_jobs() == ["app-1", "app-2"]
+
+    def test_an_errand_that_is_deleted_is_forgotten(
+        self, played: PlayedErrands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "Textfile", partial(Textfile, seconds=0.02))
+        metrics = tmp_path / "m.prom"
+
+        def succeeded() -> float:
+            name = 'kyma_errands_errands{phase="Succeeded"}'
+            return parse_metrics(metrics.read_text()).get(name, 0)
+
+        played.create(errand_object())
+        with engine(played.cluster, metrics_file=str(metrics)) as running:
+            eventually(has_run(played, 1))
+            eventually(lambda: succeeded() == 1)
+            played.cluster.delete(API_VERSION, KIND, "app", NAMESPACE)
+            eventually(lambda: succeeded() == 0)
+            played.create(errand_object())
+            eventually(has_run(played, 1))
+        assert "failed" not in running.states()
+
+    def test_what_is_due_later_is_done_then_though_nothing_has_changed(self, played: PlayedErrands) -> None:
+        played.jobs.runs["main"] = ContainerRun(None)
+        # While output is held, no Job's deadline bounds the user's containers: the engine does.
+        played.create(errand_object(output=one_file(), job={"activeDeadlineSeconds": 1}))
+        with engine(played.cluster):
+            eventually(lambda: played.errand().status.phase is Phase.FAILED, 10)
+        run = played.errand().status.run
+        assert run is not None
+        assert run.outcome is not None
+        assert run.outcome.reason == "DeadlineExceeded"
+
+    def test_only_its_namespaces_are_watched(self, played: PlayedErrands) -> None:
+        other = errand_object("other")
+        other["metadata"]["namespace"] = "default"
+        played.create(other)
+        played.create(errand_object())
+        with engine(played.cluster, namespaces=(NAMESPACE,)):
+            eventually(has_run(played, 1))
+            eventually(is_at_rest(played))
+        assert played.made_jobs() == ["app-1"]
+        lists = [one.ref.namespace for one in played.cluster.requests if one.verb == "list"]
+        assert set(lists) == {NAMESPACE}
+
+    def test_nothing_is_asked_for_while_nothing_happens(
+        self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(informer, "SHORTEST_WATCH", 300)
+        monkeypatch.setattr(informer, "LONGEST_WATCH", 540)
+        for number in range(10):
+            played.create(errand_object(f"errand-{number}"))
+        with engine(played.cluster):
+            eventually(lambda: all(has_run(played, 1, f"errand-{number}")() for number in range(10)))
+            eventually(is_at_rest(played))
+            played.cluster.requests.clear()
+            time.sleep(1.5)
+            seen = {(one.verb, one.ref.kind, one.ref.name) for one in list(played.cluster.requests)}
+        assert seen == {("patch", "Lease", LEASE)}
+
+
+class TestTrouble:
+    def test_an_unexpected_exception_concerns_one_errand_and_is_tried_again(
+        self, played: PlayedErrands
+    ) -> None:
+        failures = iter(range(3))
+
+        def fail(_number: int, call: Call) -> None:
+            if call.verb == "create" and call.name == "bad-1" and next(failures, None) is not None:
+                raise ValueError("nobody expects this")
+
+        for name in ("bad", "good"):
+            played.create(errand_object(name))
+        with engine(HookedCluster(played.cluster, before=fail), workers=1) as running:
+            eventually(has_run(played, 1, "good"))
+            eventually(has_run(played, 1, "bad"))
+        told = [text for state, text in running.told if state == "failed"]
+        # Of three failures the first two: it is told at doubling numbers.
+        assert len(told) == 2
+        assert all("Errand shop/bad: this is a defect, please report it" in text for text in told)
+        assert "ValueError: nobody expects this" in told[0]
+        assert "(1 failures in a row)" in told[0]
+
+    def test_a_server_that_is_away_is_waited_for(self, played: PlayedErrands) -> None:
+        away = threading.Event()
+        played.cluster.fail_when(
+            lambda _request: away.is_set(), Unreachable("no answer from the server", sent=False)
+        )
+        played.create(config_map("config", a="1"))
+        played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
+        with engine(played.cluster) as running:
+            eventually(has_run(played, 1))
+            own = HookedCluster(played.cluster)
+            away.set()
+            # Longer than the lease lasts.
+            time.sleep(1.5)
+            away.clear()
+            own.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": "2"}})
+            eventually(has_run(played, 2))
+            assert not running.has_ended
+        assert holder(played) == ""
+        told = running.states("no answer")
+        # Once per kind, not at each of some fifty attempts.
+        assert 0 < len(told) <= 12
+
+    def test_a_server_that_has_forgotten_is_listed_again(self, played: PlayedErrands) -> None:
+        played.create(config_map("config", a="1"))
+        played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
+        with engine(played.cluster) as running:
+            eventually(has_run(played, 1))
+            for number in range(5):
+                played.cluster.forget_history()
+                played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": f"x{number}"}})
+                eventually(has_run(played, number + 2))
+        assert "failed" not in running.states()
+
+    def test_nothing_is_decided_from_half_of_what_there_is(self, played: PlayedErrands) -> None:
+        played.create(config_map("config", a="1"))
+        played.create(errand_object())
+        blocked = threading.Event()
+        blocked.set()
+        played.cluster.fail_when(
+            lambda request: blocked.is_set() and request.verb == "list" and request.ref.kind == "Secret",
+            FORBIDDEN,
+        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "SYNC_SECONDS", 0.1)
+            with engine(played.cluster) as running:
+                eventually(lambda: "retrying" in running.states("Secret"))
+                eventually(lambda: "waiting" in running.states("list of Secret"))
+                time.sleep(0.3)
+                assert played.made_jobs() == []
+                blocked.clear()
+                eventually(has_run(played, 1))
+        assert running.states("list of Secret") == ["waiting"]
+
+    def test_it_can_be_told_to_end_while_it_waits_for_lists(self, played: PlayedErrands) -> None:
+        played.cluster.fail_when(lambda request: request.verb == "list", FORBIDDEN)
+        with engine(played.cluster) as running:
+            eventually(lambda: running.states("Secret"))
+            running.cancel()
+            running.join(3)
+        assert holder(played) == ""
+
+    def test_a_metrics_file_that_can_not_be_written_is_told_once(self, played: PlayedErrands) -> None:
+        with engine(played.cluster, metrics_file="/nowhere/errands.prom") as running:
+            eventually(lambda: running.states("/nowhere/errands.prom"))
+            played.create(errand_object())
+            eventually(has_run(played, 1))
+        assert running.states("/nowhere/errands.prom") == ["metrics"]
+
+    def test_without_the_right_to_the_lease_it_ends(self, played: PlayedErrands) -> None:
+        played.cluster.fail_when(lambda request: request.ref.kind == "Lease", FORBIDDEN)
+        with engine(played.cluster) as running:
+            running.join()
+        assert isinstance(running.error, Forbidden)
+
+
+class TestLease:
+    def test_a_second_engine_stands_by_and_takes_over(self, played: PlayedErrands, tmp_path: Path) -> None:
+        files = [tmp_path / "first.prom", tmp_path / "second.prom"]
+
+        def leaders() -> list[int]:
+            return [round(parse_metrics(file.read_text())["kyma_errands_leader"]) for file in files]
+
+        with engine(played.cluster, metrics_file=str(files[0])) as first:
+            eventually(lambda: "watching" in first.states())
+            with engine(played.cluster, metrics_file=str(files[1])) as second:
+                eventually(lambda: "standing by" in second.states())
+                played.create(errand_object("one"))
+                eventually(has_run(played, 1, "one"))
+                assert "watching" not in second.states()
+                assert second.outcomes == []
+                eventually(lambda: leaders() == [1, 0])
+                first.cancel()
+                first.join()
+                eventually(lambda: leaders() == [0, 1])
+                played.create(errand_object("two"))
+                eventually(has_run(played, 1, "two"))
+                assert [one["name"] for one in second.outcomes] == ["two", "two"]
+        assert played.made_jobs() == ["one-1", "two-1"]
+        assert leaders() == [0, 0]
+        assert holder(played) == ""
+
+    def test_one_that_has_lost_its_lease_stands_by_and_writes_nothing(self, played: PlayedErrands) -> None:
+        played.create(errand_object("one"))
+        with engine(played.cluster) as running:
+            eventually(has_run(played, 1, "one"))
+            eventually(is_at_rest(played))
+            steal_lease(played, seconds=2)
+            eventually(lambda: "lost" in running.states())
+            played.cluster.requests.clear()
+            for number in range(3):
+                played.create(errand_object(f"after-{number}"))
+            own = [("create", f"after-{number}") for number in range(3)]
+            eventually(lambda: "standing by" in running.states())
+            time.sleep(0.7)
+            writes = [(one.verb, one.ref.name) for one in list(played.cluster.requests) if one.writes]
+            assert [one for one in writes if one[1] != LIFECYCLE_NAMESPACE] == own
+            assert played.made_jobs() == ["one-1"]
+            # The thief does not renew it.
+            eventually(has_run(played, 1, "after-0"))
+            eventually(lambda: running.states().count("watching") == 2)
+        assert [state for state in running.states() if state in ("holding", "lost", "watching")] == [
+            "holding",
+            "watching",
+            "lost",
+            "holding",
+            "watching",
+        ]
+
+
+class TestEnding:
+    def test_what_is_in_flight_is_finished(self, played: PlayedErrands) -> None:
+        begun, released = threading.Event(), threading.Event()
+
+        def hold(_number: int, call: Call) -> None:
+            if call.verb == "create" and call.kind == "Job":
+                begun.set()
+                assert released.wait(10)
+
+        played.create(errand_object())
+        with engine(HookedCluster(played.cluster, before=hold)) as running:
+            assert begun.wait(10)
+            running.cancel()
+            time.sleep(0.2)
+            assert not running.has_ended
+            assert holder(played)
+            released.set()
+            running.join()
+        run = played.errand().status.run
+        assert run is not None
+        # Its Job is noted, too: a reconciliation is never cut off in the middle.
+        assert run.job_uid == played.object("app-1", JOB)["metadata"]["uid"]
+        assert holder(played) == ""
+
+    def test_what_hangs_is_not_waited_for_longer_than_its_time(
+        self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "END_SECONDS", 0.3)
+        begun, released = threading.Event(), threading.Event()
+
+        def hang(_number: int, call: Call) -> None:
+            if call.verb == "create" and call.kind == "Job":
+                begun.set()
+                released.wait(20)
+
+        for number in range(4):
+            played.create(errand_object(f"errand-{number}"))
+        with engine(HookedCluster(played.cluster, before=hang), workers=4) as running:
+            assert begun.wait(10)
+            time.sleep(0.2)
+            running.cancel()
+            begin = time.monotonic()
+            running.join(5)
+            assert time.monotonic() - begin < 3
+        # A write that has no answer yet leaves the lease to expire, and no other one follows it.
+        assert holder(played)
+        released.set()
+        eventually(lambda: len(played.made_jobs()) == 4)
+        time.sleep(0.3)
+        for number in range(4):
+            run = played.errand(f"errand-{number}").status.run
+            assert run is not None
+            assert run.job_uid == ""
+
+    def test_one_that_stands_by_ends_at_once(self, played: PlayedErrands) -> None:
+        with engine(played.cluster) as first:
+            eventually(lambda: "watching" in first.states())
+            with engine(played.cluster) as second:
+                eventually(lambda: "standing by" in second.states())
+                second.cancel()
+                second.join(3)
+            assert holder(played)
+
+    def test_outputs_are_read_and_written_by_the_engine(self, played: PlayedErrands) -> None:
+        played.create(errand_object(output=one_file()))
+        with engine(played.cluster) as running:
+            eventually(has_run(played, 1))
+        assert played.secrets() == {"result": {"a": "1"}}
+        assert [one["secrets"] for one in running.outcomes if one["state"] == "succeeded"] == [["result"]]

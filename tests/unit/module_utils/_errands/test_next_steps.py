@@ -1,0 +1,266 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The decision on an errand: which run is due, what follows from what there is, and what is told of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.due_run import (
+    has_run_now,
+    may_rerun_on_change,
+    needs_configuration,
+    triggered_run,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+    Errand,
+    ErrandStatus,
+    Phase,
+    Run,
+    RunReason,
+    Strategy,
+    StrategyOwner,
+    errand_from,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import (
+    CurrentConfiguration,
+    ErrandView,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.next_steps import next_steps
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import is_news
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import (
+    CreateJob,
+    DeleteJob,
+    RenewHold,
+    SetStrategy,
+    Step,
+    StopJob,
+    WriteStatus,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
+
+from tests.support.played_errands import container, errand_object, one_file
+
+NOW = datetime(2026, 11, 25, 1, 0, tzinfo=UTC)
+ENDED = JobOutcome(True, "Completed", exit_code=0)
+FAILED = JobOutcome(False, "ContainerFailed", "it failed", 1)
+DECLARED, BLOCKING = StrategyOwner(True, False), StrategyOwner(False, True)
+
+
+def errand(strategy: str = "once", status: ErrandStatus | None = None, **more: Any) -> Errand:
+    """An errand of generation 3."""
+    fields = {name: more.pop(name) for name in ("output", "reruns", "containers", "job") if name in more}
+    obj = errand_object(strategy=strategy, **fields)
+    obj["metadata"] |= {"uid": "u", "generation": 3, "resourceVersion": "9"}
+    return replace(errand_from(obj), status=status or ErrandStatus(), **more)
+
+
+def run(outcome: JobOutcome | None = ENDED, **more: Any) -> Run:
+    """The run 1 of :func:`errand`."""
+    found = Run(1, RunReason.NOW, 3, errand().spec.template_digest, "app-1", "2026-11-25T00:59:00Z")
+    return replace(found, **{"outcome": outcome, "ended_generation": 3, "job_uid": "j", **more})
+
+
+def after(found: Run | None = None, **more: Any) -> ErrandStatus:
+    """The status after a run."""
+    return ErrandStatus(run=found or run(), **more)
+
+
+DIGEST = errand().spec.template_digest
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (errand("manual"), None),
+        (errand("done"), None),
+        (errand("once"), RunReason.ONCE),
+        (errand("once", after(once_digest=DIGEST)), None),
+        (errand("once", after(once_digest="another")), RunReason.ONCE),
+        (errand("now"), RunReason.NOW),
+        (errand("now", after(run(generation=3))), None),
+        (errand("now", after(run(generation=2))), RunReason.NOW),
+        (errand("now", after(run(generation=2)), strategy_owner=DECLARED), None),
+        (
+            errand("now", after(run(generation=2, template_digest="x")), strategy_owner=DECLARED),
+            RunReason.NOW,
+        ),
+        (errand("manual", request="a"), RunReason.REQUESTED),
+        (errand("manual", after(request="a"), request="a"), None),
+        (errand("manual", after(request="a"), request="b"), RunReason.REQUESTED),
+        (errand("manual", after(request="a"), request=""), None),
+        (errand("once", request="a"), RunReason.ONCE),
+    ],
+)
+def test_which_run_is_due(one: Errand, expected: RunReason | None) -> None:
+    assert triggered_run(one) is expected
+    assert (expected is RunReason.NOW) is (one.spec.strategy is Strategy.NOW and not has_run_now(one))
+    assert needs_configuration(one) is (expected is not None)
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (errand("done", after(), reruns=True), True),
+        (errand("once", after(once_digest=DIGEST), reruns=True), True),
+        (errand("done", after(), reruns=False), False),
+        (errand("manual", after(), reruns=True), False),
+        (errand("now", after(), reruns=True), False),
+        (errand("done", reruns=True), False),
+        (errand("done", after(run(None)), reruns=True), False),
+    ],
+)
+def test_which_errand_may_run_again_when_its_configuration_changes(one: Errand, expected: bool) -> None:
+    assert may_rerun_on_change(one) is expected
+
+
+def steps(one: Errand, **more: Any) -> tuple[Step, ...]:
+    """What is to be done about an errand."""
+    return next_steps(ErrandView(one, NOW, holder_image="busybox", **more)).steps
+
+
+def kinds(found: tuple[Step, ...]) -> list[str]:
+    """The types of steps, with what a status becomes."""
+    return [
+        f"{type(one).__name__} {one.status.phase}" if isinstance(one, WriteStatus) else type(one).__name__
+        for one in found
+    ]
+
+
+CHANGED = CurrentConfiguration(changed=("ConfigMap config",))
+MISSING = CurrentConfiguration(missing=("ConfigMap shop/config",), changed=("ConfigMap config",))
+RERUN = errand("done", after(once_digest=DIGEST), reruns=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "more", "expected"),
+    [
+        (errand(is_deleting=True), {}, []),
+        (errand("manual"), {}, ["WriteStatus Idle"]),
+        (errand("once"), {}, ["WriteStatus Running", "CreateJob"]),
+        (errand("once", containers=[container("hold-a")]), {}, ["WriteStatus Refused"]),
+        (errand("once", output=one_file()), {"may_exec": False}, ["WriteStatus Refused"]),
+        (errand("once", output=one_file()), {"may_exec": True}, ["WriteStatus Running", "CreateJob"]),
+        (errand("manual", output=one_file()), {"may_exec": False}, ["WriteStatus Idle"]),
+        (errand("once"), {"configuration": MISSING}, ["WriteStatus Waiting"]),
+        (RERUN, {"configuration": CurrentConfiguration()}, ["WriteStatus Succeeded"]),
+        (RERUN, {"configuration": CHANGED}, ["WriteStatus Running", "CreateJob"]),
+        (RERUN, {"configuration": MISSING}, ["WriteStatus Waiting"]),
+        (RERUN, {"configuration": CHANGED, "cycle": ("app", "b")}, ["WriteStatus Succeeded"]),
+        # The strategy is set before anything new is decided.
+        (errand("once", after(once_digest=DIGEST)), {}, ["SetStrategy"]),
+        (errand("now", after()), {}, ["SetStrategy"]),
+        (errand("now", after(), strategy_owner=DECLARED), {}, ["SetStrategy"]),
+        (errand("done", after(), strategy_owner=BLOCKING), {}, ["DisownStrategy"]),
+        (errand("now", after(), request="a"), {}, ["SetStrategy"]),
+        # Somebody has changed the errand since its run ended.
+        (errand("now", after(run(ended_generation=2))), {}, ["WriteStatus Succeeded"]),
+        (errand("once", after(run(ended_generation=2), once_digest=DIGEST)), {}, ["WriteStatus Succeeded"]),
+        (errand("manual", after(run(FAILED))), {}, ["WriteStatus Failed"]),
+    ],
+)
+def test_what_follows_for_an_errand_at_rest(one: Errand, more: dict[str, Any], expected: list[str]) -> None:
+    assert kinds(steps(one, **more)) == expected
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_status_that_is_so_already_is_not_written(phase: Phase) -> None:
+    one = errand("manual", ErrandStatus(phase=phase))
+    [written] = steps(one)
+    assert isinstance(written, WriteStatus)
+    assert steps(replace(one, status=written.status)) == ()
+
+
+def job(uid: str = "j", name: str = "app-1", **status: Any) -> Object:
+    """A Job of the errand."""
+    meta = {
+        "name": name,
+        "namespace": "shop",
+        "uid": uid,
+        "ownerReferences": [{"uid": "u", "kind": "Errand"}],
+    }
+    return {"kind": "Job", "metadata": meta, "spec": {}, "status": status}
+
+
+def test_what_is_left_after_a_run() -> None:
+    succeeded, failed = errand("manual", after()), errand("manual", after(run(FAILED)))
+    assert steps(succeeded, job=job()) == (DeleteJob("app-1", "j"),)
+    assert kinds(steps(failed, job=job())) == ["WriteStatus Failed"]
+    overdue = errand("manual", after(run(replace(FAILED, reason="DeadlineExceeded"))))
+    assert steps(overdue, job=job()) == (StopJob("app-1", "j"),)
+    ended = {"conditions": [{"type": "Failed", "status": "True"}]}
+    assert kinds(steps(overdue, job=job(**ended))) == ["WriteStatus Failed"]
+    earlier = job("old", "app-0")
+    assert steps(failed, job=job(), earlier_jobs=(earlier,)) == (DeleteJob("app-0", "old"),)
+
+
+def test_a_new_run_takes_the_place_of_the_job_of_the_last() -> None:
+    one = errand("now", after(run(FAILED, generation=2)))
+    found = steps(one, job=job())
+    assert kinds(found) == ["WriteStatus Running", "CreateJob", "DeleteJob"]
+    assert isinstance(found[1], CreateJob)
+    assert found[1].job["metadata"]["name"] == "app-2"
+    assert found[2] == DeleteJob("app-1", "j")
+
+
+def test_the_now_is_set_back_only_by_the_run_of_its_generation() -> None:
+    one = errand("now", after(run(generation=3)))
+    assert steps(one) == (SetStrategy(Strategy.MANUAL),)
+    assert kinds(steps(errand("now", after(run(generation=2)))))[-1] == "CreateJob"
+
+
+def test_holding_containers_are_told_to_hold_on_while_others_run() -> None:
+    files = {"main": {"f": {"name": "x"}}, "b": {"f": {"name": "y"}}}
+    output = {"outputMap": files, "holdSeconds": 100}
+    one = errand("once", output=output, containers=[container(), container("b")])
+    [_noted, create] = steps(one)
+    assert isinstance(create, CreateJob)
+    one = replace(one, status=ErrandStatus(Phase.RUNNING, run=run(None)))
+    began = {"running": {"startedAt": "2026-11-25T00:59:00Z"}}
+    ended = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-25T00:59:01Z"}}
+    states = {"main": ended, "b": began, "hold-main": began, "hold-b": began}
+    pod = {
+        "metadata": {"name": "p", "namespace": "shop", "ownerReferences": [{"uid": "j", "controller": True}]},
+        "spec": create.job["spec"]["template"]["spec"],
+        "status": {
+            "phase": "Running",
+            "startTime": "2026-11-25T00:59:50Z",
+            "containerStatuses": [{"name": name, "state": state} for name, state in states.items()],
+        },
+    }
+    made = {**job(startTime="2026-11-25T00:59:00Z"), "spec": create.job["spec"]}
+    made["metadata"] |= {"annotations": create.job["metadata"]["annotations"]}
+    view = ErrandView(one, NOW, job=made, pod=pod)
+    assert RenewHold("p", ("hold-b", "hold-main")) not in next_steps(view).steps
+    later = replace(view, now=NOW + timedelta(seconds=41))
+    assert RenewHold("p", ("hold-b", "hold-main")) in next_steps(later).steps
+    renewed = replace(later, renewed=later.now)
+    assert RenewHold("p", ("hold-b", "hold-main")) not in next_steps(renewed).steps
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "expected"),
+    [
+        (ErrandStatus(), ErrandStatus(Phase.WAITING), True),
+        (ErrandStatus(Phase.WAITING), ErrandStatus(Phase.WAITING, "else"), False),
+        (ErrandStatus(Phase.WAITING), ErrandStatus(Phase.IDLE), False),
+        (ErrandStatus(), ErrandStatus(Phase.RUNNING, run=run(None)), True),
+        (ErrandStatus(Phase.RUNNING, run=run(None)), ErrandStatus(Phase.SUCCEEDED, run=run()), True),
+        (ErrandStatus(Phase.QUEUED, run=run(None)), ErrandStatus(Phase.FAILED, run=run(FAILED)), True),
+        # A run that ended long ago.
+        (ErrandStatus(Phase.WAITING, run=run()), ErrandStatus(Phase.SUCCEEDED, run=run()), False),
+        (ErrandStatus(Phase.REFUSED, run=run(FAILED)), ErrandStatus(Phase.FAILED, run=run(FAILED)), False),
+        (
+            ErrandStatus(Phase.RUNNING, run=run(None)),
+            ErrandStatus(Phase.RUNNING, run=replace(run(None), number=2)),
+            True,
+        ),
+    ],
+)
+def test_what_others_want_to_know_of(before: ErrandStatus, later: ErrandStatus, expected: bool) -> None:
+    assert is_news(before, later) is expected

@@ -1,0 +1,402 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Versions are written once, numbered in order, and deleted only where nothing uses them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ApiError,
+    Forbidden,
+    Invalid,
+    Unreachable,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_validation import InvalidSecret
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import (
+    VersionContent,
+    VersionInUse,
+    WrittenVersion,
+    read_versions,
+    remove_versions,
+    write_version,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
+    versioned_secret_object,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+VALUE = "geheim-123"
+NAMESPACE = "default"
+CONTENT = VersionContent(NAMESPACE, "x", {"password": VALUE}, {"app": "shop"}, {"note": "n"}, "a test")
+
+
+def version(number: int, base: str = "x", **data: str) -> Object:
+    content = replace(CONTENT, base=base, data=data or {"password": "old"})
+    return content.as_version(number)
+
+
+def plain(name: str, **data: str) -> Object:
+    """A Secret without the label."""
+    encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+    meta = {"namespace": NAMESPACE, "name": name}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": encoded}
+
+
+def pod(name: str, secret: str) -> Object:
+    spec = {"volumes": [{"name": "v", "secret": {"secretName": secret}}], "containers": []}
+    meta = {"namespace": NAMESPACE, "name": name}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def names(cluster: Cluster) -> list[str]:
+    return sorted(one["metadata"]["name"] for one in cluster.list("v1", "Secret", NAMESPACE).items)
+
+
+def value(cluster: Cluster, name: str) -> str:
+    found = cluster.get("v1", "Secret", name, NAMESPACE)
+    assert found is not None
+    return base64.b64decode(found["data"]["password"]).decode()
+
+
+def brief(written: WrittenVersion) -> tuple[str, int, bool]:
+    return written.name, written.version, written.is_new
+
+
+def writes(cluster: MemoryCluster) -> list[str]:
+    return [f"{one.verb} {one.ref.name}" for one in cluster.requests if one.writes]
+
+
+NUMBERS: dict[str, tuple[list[Object], str]] = {
+    "none": ([], "x-v1"),
+    "numerically": ([version(9), version(2), version(1)], "x-v10"),
+    "of another base": ([version(9, "xx"), version(9, "x-v2")], "x-v1"),
+    "a name without the label is no version": ([version(3), plain("x-v7")], "x-v4"),
+    "but its name is taken": ([version(3), plain("x-v4"), plain("x-v5")], "x-v6"),
+    "also if there is no version": ([plain("x-v1"), plain("x-v2")], "x-v3"),
+    "a gap is not filled": ([version(1), version(4)], "x-v5"),
+}
+
+
+@pytest.mark.parametrize(("there", "name"), NUMBERS.values(), ids=NUMBERS)
+def test_the_next_number(there: list[Object], name: str) -> None:
+    cluster = MemoryCluster(*there)
+    before = {one["metadata"]["name"]: one for one in cluster.list("v1", "Secret", NAMESPACE).items}
+    written = write_version(cluster, CONTENT)
+    assert brief(written) == (name, int(name.rpartition("v")[2]), True)
+    assert value(cluster, name) == VALUE
+    assert names(cluster) == sorted([*before, name])
+    for one, old in before.items():
+        assert cluster.get("v1", "Secret", one, NAMESPACE) == old
+
+
+def test_the_same_again_makes_no_new_version() -> None:
+    cluster = MemoryCluster()
+    write_version(cluster, CONTENT)
+    cluster.requests.clear()
+    assert brief(write_version(cluster, replace(CONTENT, source="another"))) == ("x-v1", 1, False)
+    assert writes(cluster) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"data": {"password": "new"}}, {"labels": {}}, {"annotations": {"note": "m"}}, {"labels": {"app": "b"}}],
+    ids=str,
+)
+def test_another_content_makes_one(change: dict[str, Any]) -> None:
+    cluster = MemoryCluster()
+    write_version(cluster, CONTENT)
+    assert brief(write_version(cluster, replace(CONTENT, **change))) == ("x-v2", 2, True)
+
+
+def test_the_content_of_an_older_version_makes_one() -> None:
+    cluster = MemoryCluster()
+    for number, password in enumerate(["a", "b", "a"], 1):
+        written = write_version(cluster, replace(CONTENT, data={"password": password}))
+        assert brief(written) == (f"x-v{number}", number, True)
+
+
+def test_what_admission_adds_to_each_version_makes_no_new_one() -> None:
+    class Labelled(MemoryCluster):
+        def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+            obj = deepcopy(obj)
+            obj["metadata"]["labels"]["team"] = "blue"
+            return super().create(obj, dry_run=dry_run)
+
+    cluster = Labelled()
+    assert brief(write_version(cluster, CONTENT)) == ("x-v1", 1, True)
+    assert brief(write_version(cluster, CONTENT)) == ("x-v1", 1, False)
+    assert brief(write_version(cluster, replace(CONTENT, labels={}))) == ("x-v2", 2, True)
+
+
+def test_a_label_that_is_added_later_makes_no_new_one() -> None:
+    cluster = MemoryCluster()
+    write_version(cluster, CONTENT)
+    backup = cluster.with_field_manager("backup")
+    backup.patch("v1", "Secret", "x-v1", NAMESPACE, {"metadata": {"labels": {"backup": "done"}}})
+    assert brief(write_version(cluster, CONTENT)) == ("x-v1", 1, False)
+
+
+class Racing(MemoryCluster):
+    """Lets something happen just before the first write."""
+
+    def __init__(self, happens: Callable[[Cluster], object]) -> None:
+        super().__init__()
+        self._happenings = [happens]
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        if not dry_run and self._happenings:
+            self._happenings.pop()(self)
+        return super().create(obj, dry_run=dry_run)
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [({"password": "other"}, ("x-v2", 2, True)), ({"password": VALUE}, ("x-v1", 1, False))],
+)
+def test_another_writer_between_reading_and_writing(
+    other: dict[str, str], expected: tuple[str, int, bool]
+) -> None:
+    cluster = Racing(lambda racing: racing.create(replace(CONTENT, data=other).as_version(1)))
+    assert brief(write_version(cluster, CONTENT)) == expected
+    assert value(cluster, "x-v1") == other["password"]
+
+
+def test_a_version_that_is_deleted_while_it_is_read() -> None:
+    cluster = MemoryCluster(version(1))
+    deleted: list[str] = []
+
+    def delete(request: Request) -> bool:
+        if request.verb == "get" and not deleted:
+            deleted.append(request.ref.name)
+            cluster.delete("v1", "Secret", request.ref.name, NAMESPACE)
+        return False
+
+    cluster.fail_when(delete, AssertionError("it only deletes"))
+    assert brief(write_version(cluster, CONTENT)) == ("x-v1", 1, True)
+    assert deleted == ["x-v1"]
+
+
+def test_many_writers_at_once_lose_no_version_and_use_no_number_twice() -> None:
+    cluster = MemoryCluster(plain("x-v3"))
+    contents = [replace(CONTENT, data={"password": str(number)}) for number in range(12)]
+    with ThreadPoolExecutor(6) as threads:
+        written = list(threads.map(lambda content: write_version(cluster, content), contents))
+    assert len({one.name for one in written}) == 12
+    assert {value(cluster, one.name) for one in written} == {str(number) for number in range(12)}
+    assert sorted(one.version for one in written) == [1, 2, *range(4, 14)]
+
+
+def test_many_writers_of_the_same_make_one_version() -> None:
+    cluster = MemoryCluster()
+    with ThreadPoolExecutor(6) as threads:
+        written = list(threads.map(lambda _number: write_version(cluster, CONTENT), range(12)))
+    assert names(cluster) == ["x-v1"]
+    assert sum(one.is_new for one in written) == 1
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "name": ({"base": "X"}, "the name 'X' is invalid"),
+    "base": ({"base": "x-v1"}, "use the base 'x'"),
+    "too long with its number": ({"base": "x" * 251}, "has 254 characters; at most 253"),
+    "key": ({"data": {"a/b": VALUE}}, "the key 'a/b' is invalid"),
+    "type": ({"data": {"a": 4711}}, "is of type number"),
+    "size": (
+        {"data": {"a": VALUE * 120000}},
+        "has 1200000 bytes; a Secret holds at most 1048576 bytes (1 MiB)",
+    ),
+    "label": ({"labels": {"a b": "c"}}, "the label 'a b' has an invalid name"),
+    "reserved": ({"annotations": {"quarks.cloudfoundry.org/source-description": ""}}, "is reserved"),
+}
+
+
+@pytest.mark.parametrize(("change", "reason"), BAD.values(), ids=BAD)
+def test_what_the_server_would_refuse_is_refused_before_the_first_write(
+    change: dict[str, Any], reason: str
+) -> None:
+    cluster = MemoryCluster()
+    with pytest.raises(InvalidSecret) as refused:
+        write_version(cluster, replace(CONTENT, **change))
+    message = str(refused.value)
+    assert reason in message.replace("values have", "has")
+    assert message.startswith("cannot write a version of Secret default/")
+    assert VALUE not in message
+    assert "4711" not in message
+    assert writes(cluster) == []
+
+
+def quoting(kind: type[ApiError]) -> ApiError:
+    encoded = base64.b64encode(VALUE.encode()).decode()
+    # What is shown of so long a message ends within the value.
+    message = f'admission webhook "a" denied the request: {"x" * 1930} {VALUE} {encoded} {"y" * 100}'
+    return kind("create Secret default/x-v1", status=422, reason="Invalid", api_message=message)
+
+
+@pytest.mark.parametrize("kind", [Invalid, Forbidden])
+def test_no_error_quotes_a_value(kind: type[ApiError]) -> None:
+    cluster = MemoryCluster()
+    cluster.fail_when(lambda request: request.verb == "create", quoting(kind))
+    with pytest.raises(kind) as refused:
+        write_version(cluster, CONTENT)
+    shown = f"{refused.value} {refused.value.api_message} {refused.value.causes} {CONTENT}"
+    assert "create Secret default/x-v1: admission webhook" in shown
+    for part in (VALUE, VALUE[:6], base64.b64encode(VALUE.encode()).decode()[:6]):
+        assert part not in shown
+
+
+def test_neither_content_nor_result_show_a_value_when_printed() -> None:
+    cluster = MemoryCluster(version(1))
+    written = write_version(cluster, CONTENT)
+    assert (written.previous or {})["metadata"]["name"] == "x-v1"
+    assert written.secret["metadata"]["name"] == "x-v2"
+    assert VALUE not in f"{CONTENT!r} {written!r}"
+    assert base64.b64encode(VALUE.encode()).decode() not in f"{written!r}"
+
+
+# Pruning
+
+
+def test_the_newest_ones_stay() -> None:
+    cluster = MemoryCluster(*(version(number) for number in (1, 2, 8, 9)), version(1, "xx"), plain("x-v3"))
+    written = write_version(cluster, CONTENT, keep=2)
+    assert (written.name, written.removed, written.prune_failure) == ("x-v10", ("x-v1", "x-v2", "x-v8"), "")
+    assert names(cluster) == ["x-v10", "x-v3", "x-v9", "xx-v1"]
+
+
+def test_old_ones_go_also_without_a_new_one() -> None:
+    cluster = MemoryCluster(version(1), version(2))
+    write_version(cluster, CONTENT)
+    written = write_version(cluster, CONTENT, keep=1)
+    assert (brief(written), written.removed) == (("x-v3", 3, False), ("x-v1", "x-v2"))
+    assert brief(write_version(cluster, CONTENT, keep=1)) == ("x-v3", 3, False)
+
+
+def test_what_is_used_stays() -> None:
+    cluster = MemoryCluster(*(version(number) for number in (1, 2, 3)), pod("a", "x-v1"))
+    written = write_version(cluster, CONTENT, keep=1, more_users=lambda: {"x-v3": ("Errand default/e",)})
+    assert written.removed == ("x-v2",)
+    assert names(cluster) == ["x-v1", "x-v3", "x-v4"]
+
+
+def test_users_are_read_only_if_something_is_to_go() -> None:
+    cluster = MemoryCluster(version(1))
+
+    def nobody_asks() -> dict[str, tuple[str, ...]]:
+        raise AssertionError("asked for users")
+
+    write_version(cluster, CONTENT, keep=2, more_users=nobody_asks)
+    assert not [one for one in cluster.requests if one.ref.kind == "Pod"]
+
+
+def test_whoever_may_not_see_the_users_deletes_nothing_and_has_written() -> None:
+    cluster = MemoryCluster(version(1))
+    cluster.fail_when(
+        lambda request: request.ref.kind == "CronJob",
+        Forbidden("list CronJob in default", status=403, api_message="no right"),
+    )
+    written = write_version(cluster, CONTENT, keep=1)
+    assert brief(written) == ("x-v2", 2, True)
+    assert written.removed == ()
+    assert written.prune_failure.startswith(
+        "cannot delete old versions of Secret default/x: list CronJob in default"
+    )
+    assert names(cluster) == ["x-v1", "x-v2"]
+
+
+def test_a_server_that_is_away_while_it_prunes_is_an_error() -> None:
+    cluster = MemoryCluster(version(1))
+    cluster.fail_when(lambda request: request.ref.kind == "Pod", Unreachable("no answer"))
+    with pytest.raises(Unreachable):
+        write_version(cluster, CONTENT, keep=1)
+
+
+def test_another_secret_of_the_name_is_not_deleted() -> None:
+    cluster = MemoryCluster(version(1))
+
+    def replaced() -> dict[str, tuple[str, ...]]:
+        cluster.delete("v1", "Secret", "x-v1", NAMESPACE)
+        cluster.create(plain("x-v1", password="mine"))
+        return {}
+
+    assert write_version(cluster, CONTENT, keep=1, more_users=replaced).removed == ()
+    assert value(cluster, "x-v1") == "mine"
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing() -> None:
+    cluster = MemoryCluster(version(9), version(2), plain("x-v10"))
+    foretold = write_version(cluster, CONTENT, keep=1, dry_run=True)
+    assert writes(cluster) == []
+    assert names(cluster) == ["x-v10", "x-v2", "x-v9"]
+    done = write_version(cluster, CONTENT, keep=1)
+    assert foretold == done
+    assert (brief(done), done.removed) == (("x-v11", 11, True), ("x-v2", "x-v9"))
+
+
+# Removal
+
+
+def test_all_versions_of_a_base_are_removed_and_nothing_else() -> None:
+    cluster = MemoryCluster(version(1), version(10), version(2, "xx"), plain("x-v2"), plain("x"))
+    assert remove_versions(cluster, NAMESPACE, "x", dry_run=True) == ("x-v1", "x-v10")
+    assert writes(cluster) == []
+    assert remove_versions(cluster, NAMESPACE, "x") == ("x-v1", "x-v10")
+    assert names(cluster) == ["x", "x-v2", "xx-v2"]
+    assert remove_versions(cluster, NAMESPACE, "x") == ()
+
+
+def test_one_version_is_removed() -> None:
+    cluster = MemoryCluster(version(1), version(10), plain("x-v2"))
+    assert remove_versions(cluster, NAMESPACE, "x", version=2) == ()
+    assert remove_versions(cluster, NAMESPACE, "x", version=1) == ("x-v1",)
+    assert [one.name for one in read_versions(cluster, NAMESPACE, "x")] == ["x-v10"]
+
+
+def test_nothing_is_removed_if_one_is_used_unless_it_is_forced() -> None:
+    pods = [pod(f"p{number}", "x-v1") for number in range(7)]
+    cluster = MemoryCluster(version(1), version(2), *pods)
+    with pytest.raises(VersionInUse) as refused:
+        remove_versions(cluster, NAMESPACE, "x", more_users=lambda: {"x-v2": ("Errand default/e",)})
+    message = str(refused.value)
+    assert "Secret default/x-v1 is used by Pod default/p0, " in message
+    assert "Pod default/p4 and 2 more" in message
+    assert "Secret default/x-v2 is used by Errand default/e" in message
+    assert "with force" in message
+    assert names(cluster) == ["x-v1", "x-v2"]
+    assert remove_versions(cluster, NAMESPACE, "x", version=2) == ("x-v2",)
+    cluster.requests.clear()
+    assert remove_versions(cluster, NAMESPACE, "x", force=True) == ("x-v1",)
+    assert not [one for one in cluster.requests if one.ref.kind == "Pod"]
+
+
+def test_a_version_is_immutable_and_belongs_to_its_owner() -> None:
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}
+    cluster = MemoryCluster()
+    write_version(cluster, replace(CONTENT, owner=owner))
+    found = cluster.get("v1", "Secret", "x-v1", NAMESPACE)
+    assert found is not None
+    assert found["metadata"]["ownerReferences"] == [owner]
+    expected = versioned_secret_object(
+        namespace=NAMESPACE,
+        base="x",
+        version=1,
+        data=CONTENT.data,
+        labels=CONTENT.labels,
+        annotations=CONTENT.annotations,
+        source=CONTENT.source,
+    )
+    assert {key: found[key] for key in ("data", "immutable", "type")} == {
+        key: expected[key] for key in ("data", "immutable", "type")
+    }
+    with pytest.raises(Invalid):
+        cluster.patch("v1", "Secret", "x-v1", NAMESPACE, {"data": {"password": ""}})

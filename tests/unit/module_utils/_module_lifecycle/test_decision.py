@@ -1,0 +1,212 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens to a module, by what is wanted, recorded, running and allowed: one table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.decision import (
+    ADOPT,
+    DELETE,
+    INSTALL,
+    KEEP,
+    LEAVE,
+    REFUSE,
+    UNMANAGE,
+    UPGRADE,
+    WAIT,
+    Decision,
+    ModuleFacts,
+    decide,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    ABSENT,
+    CREATE_AND_DELETE,
+    DELETING,
+    ERROR,
+    GIVEN_UP,
+    IGNORE,
+    INSTALLED,
+    MANAGED,
+    NOT_INSTALLED,
+    READY,
+    UNMANAGED,
+    WARNING,
+    ModuleRecord,
+)
+
+NOBODY_KNOWS_IT: dict[str, Any] = {}
+BY_HAND = {"is_running": True, "running": "1.0.0"}
+OURS = {**BY_HAND, "record": ModuleRecord("nats", installed_version="1.0.0"), "has_inventory": True}
+GIVEN_UP_BEFORE = {**BY_HAND, "record": ModuleRecord("nats", state=UNMANAGED)}
+BEING_DELETED = {
+    **OURS,
+    "record": ModuleRecord(
+        "nats", state=ABSENT, installed_version="1.0.0", deletion_since="2026-11-24T10:00:00Z"
+    ),
+}
+OPERATOR_LOST = {**OURS, "is_running": False}
+
+CUT_OFF = {"record": ModuleRecord("nats"), "has_inventory": True}
+
+SAME: dict[str, Any] = {"target": "1.0.0", "is_same": True}
+NEWER = {"target": "2.0.0"}
+OLDER = {"target": "0.9.0", "is_older": True}
+INCOMPARABLE = {"target": "2.0.0", "is_older": None}
+UNKNOWN_TARGET = {"target_problem": "there is no channel fats"}
+LATER = {**NEWER, "window": "Saturday"}
+
+
+def decided(wanted: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE) -> Decision:
+    facts = ModuleFacts("nats", wanted, policy)
+    for more in some:
+        facts = replace(facts, **more)
+    return decide(facts)
+
+
+@pytest.mark.parametrize(
+    ("before", "offered", "action", "state", "version"),
+    [
+        (NOBODY_KNOWS_IT, NEWER, INSTALL, READY, "2.0.0"),
+        # A first installation disturbs nobody.
+        (NOBODY_KNOWS_IT, LATER, INSTALL, READY, "2.0.0"),
+        (NOBODY_KNOWS_IT, UNKNOWN_TARGET, REFUSE, ERROR, ""),
+        (BY_HAND, SAME, ADOPT, READY, "1.0.0"),
+        (BY_HAND, NEWER, UPGRADE, READY, "2.0.0"),
+        (BY_HAND, OLDER, REFUSE, ERROR, ""),
+        (BY_HAND, INCOMPARABLE, REFUSE, ERROR, ""),
+        # Of what was installed by hand nothing tells what its version consists of.
+        (BY_HAND, LATER, WAIT, WARNING, ""),
+        (GIVEN_UP_BEFORE, SAME, ADOPT, READY, "1.0.0"),
+        (GIVEN_UP_BEFORE, OLDER, REFUSE, ERROR, ""),
+        (OURS, SAME, KEEP, READY, "1.0.0"),
+        (OURS, NEWER, UPGRADE, READY, "2.0.0"),
+        (OURS, LATER, WAIT, WARNING, "1.0.0"),
+        (OURS, OLDER, REFUSE, ERROR, ""),
+        (OURS, UNKNOWN_TARGET, REFUSE, ERROR, ""),
+        (OPERATOR_LOST, SAME, KEEP, READY, "1.0.0"),
+        (OPERATOR_LOST, OLDER, REFUSE, ERROR, ""),
+        # What was installed is put back meanwhile.
+        (OPERATOR_LOST, LATER, WAIT, WARNING, "1.0.0"),
+        # A first installation that was cut off before the operator came.
+        (CUT_OFF, NEWER, INSTALL, READY, "2.0.0"),
+        (BEING_DELETED, SAME, KEEP, READY, "1.0.0"),
+        (BEING_DELETED, NEWER, UPGRADE, READY, "2.0.0"),
+    ],
+)
+def test_a_module_that_is_wanted(
+    before: dict[str, Any], offered: dict[str, Any], action: str, state: str, version: str
+) -> None:
+    found = decided(MANAGED, before, offered)
+    assert (found.action, found.state, found.version) == (action, state, version)
+    assert found.takes_back == (before is BEING_DELETED)
+    assert found.is_failure == (action == REFUSE)
+    assert bool(found.message) == (state != READY)
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "state"),
+    [
+        (NOBODY_KNOWS_IT, LEAVE, NOT_INSTALLED),
+        (BY_HAND, LEAVE, INSTALLED),
+        (GIVEN_UP_BEFORE, LEAVE, GIVEN_UP),
+        (OURS, UNMANAGE, GIVEN_UP),
+        (BEING_DELETED, UNMANAGE, GIVEN_UP),
+    ],
+)
+def test_a_module_that_is_to_be_left_to_somebody_else(
+    before: dict[str, Any], action: str, state: str
+) -> None:
+    found = decided(UNMANAGED, before)
+    assert (found.action, found.state) == (action, state)
+
+
+@pytest.mark.parametrize(
+    ("before", "policy", "action", "state"),
+    [
+        (NOBODY_KNOWS_IT, CREATE_AND_DELETE, LEAVE, NOT_INSTALLED),
+        (OURS, CREATE_AND_DELETE, DELETE, DELETING),
+        (OURS, IGNORE, UNMANAGE, GIVEN_UP),
+        (BEING_DELETED, CREATE_AND_DELETE, DELETE, DELETING),
+        # What has begun comes to its end.
+        (BEING_DELETED, IGNORE, DELETE, DELETING),
+        (BY_HAND, CREATE_AND_DELETE, REFUSE, ERROR),
+        (GIVEN_UP_BEFORE, CREATE_AND_DELETE, REFUSE, ERROR),
+        (GIVEN_UP_BEFORE, IGNORE, LEAVE, GIVEN_UP),
+        ({"record": ModuleRecord("nats", state=UNMANAGED)}, CREATE_AND_DELETE, LEAVE, GIVEN_UP),
+    ],
+)
+def test_a_module_that_is_to_go(before: dict[str, Any], policy: str, action: str, state: str) -> None:
+    found = decided(ABSENT, before, policy=policy)
+    assert (found.action, found.state) == (action, state)
+
+
+@pytest.mark.parametrize(
+    ("offered", "version"),
+    [
+        (NEWER, "2.0.0"),
+        (SAME, "1.0.0"),
+        (OLDER, "1.0.0"),
+        (INCOMPARABLE, "1.0.0"),
+        (UNKNOWN_TARGET, "1.0.0"),
+        (LATER, "1.0.0"),
+        ({**OLDER, "running": "3.0.0"}, ""),
+        ({**NEWER, "restriction": "it is beta"}, ""),
+        ({**NEWER, "running": "", "running_problem": "its tag is main"}, ""),
+    ],
+)
+def test_what_is_looked_after_while_a_deletion_is_blocked(offered: dict[str, Any], version: str) -> None:
+    assert decided(ABSENT, BEING_DELETED, offered).version == version
+
+
+def test_what_nobody_mentions_stays_as_it_is() -> None:
+    assert decided("", GIVEN_UP_BEFORE).action == LEAVE
+    assert decided("", NOBODY_KNOWS_IT).action == LEAVE
+
+
+@pytest.mark.parametrize("wanted", [MANAGED, UNMANAGED, ABSENT])
+def test_what_another_tool_manages_is_left_to_it(wanted: str) -> None:
+    found = decided(wanted, OURS, NEWER, {"other_owner": "KLM has it"})
+    assert (found.action, found.message, found.is_failure) == (LEAVE, "KLM has it", False)
+
+
+def test_a_restricted_module_is_refused_and_stays_as_it_is() -> None:
+    found = decided(MANAGED, OURS, NEWER, {"restriction": "is beta"})
+    assert (found.action, found.state, found.version) == (REFUSE, ERROR, "")
+    assert "it is beta" in found.message
+
+
+def test_nothing_is_changed_before_somebody_says_which_version_runs() -> None:
+    found = decided(MANAGED, {"is_running": True, "running_problem": "its tag is main"}, NEWER)
+    assert found.action == REFUSE
+    assert "its tag is main" in found.message
+    assert "running_version" in found.message
+
+
+def test_a_refused_downgrade_says_what_runs_and_what_to_do() -> None:
+    message = decided(MANAGED, OURS, OLDER).message
+    for words in ("1.0.0 is installed", "0.9.0 is older", "state: absent", "install it again"):
+        assert words in message
+
+
+SKIPPED = {**OURS, "record": replace(OURS["record"], is_skipped=True)}
+
+
+@pytest.mark.parametrize("wanted", [MANAGED, UNMANAGED])
+def test_a_module_that_is_marked_to_be_skipped_is_left_alone(wanted: str) -> None:
+    found = decided(wanted, SKIPPED, NEWER)
+    assert found.action == LEAVE
+    assert "skip-reconciliation" in found.message
+
+
+def test_a_module_that_is_marked_to_be_skipped_can_be_deleted() -> None:
+    assert decided(ABSENT, SKIPPED).action == DELETE
+
+
+def test_ignoring_a_module_removes_its_operator_only_on_request() -> None:
+    assert decided(ABSENT, OURS, policy=IGNORE).action == UNMANAGE
+    assert decided(ABSENT, OURS, {"ignoring_deletes": True}, policy=IGNORE).action == DELETE

@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A module is as ready as its manager."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.manager_health import (
+    manager_health,
+    manifest_health,
+    needs_scaling_back,
+    scaling_patch,
+)
+
+META = {"name": "operator", "namespace": "ns", "generation": 1, "uid": "u"}
+SCALED = frozenset({("Deployment", "ns", "operator")})
+
+
+def workload(kind: str = "Deployment", replicas: int = 1, ready: int | None = None) -> Object:
+    count = replicas if ready is None else ready
+    status: dict[str, Any] = {"observedGeneration": 1, "replicas": count, "readyReplicas": count}
+    status |= {"updatedReplicas": count, "availableReplicas": count}
+    status["conditions"] = [{"type": "Available", "status": "True"}]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": META,
+        "spec": {"replicas": replicas},
+        "status": status,
+    }
+
+
+def custom(ready: str) -> Object:
+    status = {"conditions": [{"type": "Ready", "status": ready, "message": "it starts"}]}
+    return {"apiVersion": "example.com/v1", "kind": "Operator", "metadata": META, "status": status}
+
+
+@pytest.mark.parametrize(
+    "live", [workload(), workload("StatefulSet"), custom("True"), {**custom("True"), "spec": "odd"}]
+)
+def test_a_manager_of_any_kind_that_is_healthy_is_ready(live: Object) -> None:
+    assert manager_health(ref_of(live), live) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("live", "reason"),
+    [
+        (workload(replicas=2, ready=1), "Deployment ns/operator: 1 of 2 replicas exist"),
+        (workload("StatefulSet", replicas=2, ready=1), "StatefulSet ns/operator: 1 of 2 replicas exist"),
+        (custom("False"), "Operator ns/operator: it starts"),
+        (workload(replicas=0), "Deployment ns/operator: it is scaled to 0 replicas"),
+        (workload("StatefulSet", replicas=0), "StatefulSet ns/operator: it is scaled to 0 replicas"),
+        (
+            {**workload(), "metadata": {**META, "deletionTimestamp": "now"}},
+            "Deployment ns/operator: it is being deleted",
+        ),
+    ],
+)
+def test_one_that_is_not_healthy_is_told_with_the_reason(live: Object, reason: str) -> None:
+    assert manager_health(ref_of(live), live) == (False, reason)
+
+
+def test_one_that_does_not_exist_is_not_ready() -> None:
+    assert manager_health(ref_of(workload()), None) == (False, "Deployment ns/operator: it does not exist")
+
+
+def test_an_autoscaler_may_scale_it_to_nothing() -> None:
+    live = workload(replicas=0)
+
+    assert manager_health(ref_of(live), live, SCALED).is_ready
+    assert not needs_scaling_back(live, workload(), SCALED)
+
+
+def test_without_a_manager_all_of_the_manifest_counts() -> None:
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": META}
+    live = {ref_of(one): one for one in (config_map, workload(replicas=0), custom("True"))}
+    assert manifest_health(live) == (True, "")
+
+    live[ref_of(custom("False"))] = custom("False")
+    assert manifest_health(live) == (False, "Operator ns/operator: it starts")
+    assert manifest_health({**live, ref_of(config_map): None}) == (
+        False,
+        "ConfigMap ns/operator: it does not exist (and 1 more)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("live", "desired", "wanted"),
+    [
+        (workload(replicas=0), workload(), True),
+        (workload(replicas=0), {**workload(), "spec": {}}, True),
+        (workload(replicas=0), workload(replicas=0), False),
+        (workload(replicas=3), workload(), False),
+        (custom("True"), custom("True"), False),
+    ],
+)
+def test_only_what_was_scaled_to_nothing_is_scaled_back(live: Object, desired: Object, wanted: bool) -> None:
+    assert needs_scaling_back(live, desired) is wanted
+
+
+@pytest.mark.parametrize(("spec", "replicas"), [({"replicas": 2}, 2), ({}, 1)])
+def test_it_is_scaled_back_to_what_its_manifest_wants(spec: dict[str, int], replicas: int) -> None:
+    patch = scaling_patch(workload(replicas=0), {**workload(), "spec": spec})
+
+    assert patch == {"metadata": {"uid": "u"}, "spec": {"replicas": replicas}}

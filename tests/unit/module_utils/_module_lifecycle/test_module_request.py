@@ -1,0 +1,34 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with a list of modules, and in which order they go."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.module_request import (
+    ModuleRequest,
+    ordered_waves,
+    request_problems,
+)
+
+
+def test_everything_that_is_wrong_with_a_list_is_told_at_once() -> None:
+    problems = request_problems(
+        [
+            ModuleRequest("nats", needs=("eventing",)),
+            ModuleRequest("eventing", needs=("nats",)),
+            ModuleRequest("keda", channel="fast", version="1.0.0"),
+            ModuleRequest("keda"),
+        ]
+    )
+    assert len(problems) == 3
+    assert "keda is in the list 2 times" in problems[0]
+    assert "a channel (fast) and a version (1.0.0)" in problems[1]
+    assert "in a circle" in problems[2]
+    assert request_problems([ModuleRequest("nats"), ModuleRequest("eventing", needs=("nats",))]) == []
+
+
+def test_each_module_goes_after_what_it_needs_and_in_the_order_of_the_list() -> None:
+    needs = {"b": ["c"], "a": [], "c": [], "d": ["b", "elsewhere"]}
+    assert ordered_waves(needs) == [("a", "c"), ("b",), ("d",)]
+    assert ordered_waves({}) == []

@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a module: all of it comes back, and its condition is what `kubectl wait` looks at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    ABSENT,
+    DELETING,
+    ERROR,
+    IGNORE,
+    MODULE_DEFINITION,
+    PROCESSING,
+    READY,
+    SKIP_LABEL,
+    UNMANAGED,
+    WARNING,
+    KnownObject,
+    ModuleRecord,
+    ModuleStatus,
+    module_object,
+    module_record_from,
+    read_module_records,
+    write_module_record,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+NOW, LATER = "2026-11-24T10:00:00Z", "2026-11-24T11:00:00Z"
+FULL = ModuleRecord(
+    "nats",
+    state=ABSENT,
+    policy=IGNORE,
+    channel="fast",
+    version="1.0.0",
+    is_default=True,
+    is_mandatory=True,
+    needs=("keda",),
+    configuration=KnownObject("example.com/v1", Ref("example.com", "Nats", "kyma-system", "default"), "u1"),
+    configuration_creation="created",
+    deletion_since=NOW,
+    deletes_configuration=True,
+    installed_version="1.0.0",
+    manager=KnownObject("apps/v1", Ref("apps", "Deployment", "kyma-system", "nats"), "u2"),
+    manager_image="example.com/nats:1.0.0",
+    managed_kinds=(("example.com", "Stream"),),
+    status=ModuleStatus(DELETING, "3 resources of its kinds live", ("Stream default/a",)),
+)
+
+
+@pytest.mark.parametrize("record", [FULL, ModuleRecord("nats"), replace(FULL, state=UNMANAGED)])
+def test_all_of_a_record_comes_back(record: ModuleRecord) -> None:
+    assert module_record_from(module_object(record, NOW)) == record
+
+
+def test_its_definition_keeps_all_that_a_record_holds() -> None:
+    schema = MODULE_DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    obj = module_object(FULL, NOW)
+    for part in ("spec", "status"):
+        assert set(obj[part]) == set(schema[part]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [(READY, "True"), (PROCESSING, "Unknown"), ("", "Unknown"), (ERROR, "False"), (WARNING, "False")],
+)
+def test_its_condition_says_whether_it_is_ready(state: str, status: str) -> None:
+    [condition] = module_object(replace(FULL, status=ModuleStatus(state, "why")), NOW)["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["message"]) == ("Ready", status, "why")
+
+
+def test_its_condition_tells_since_when_that_is_so() -> None:
+    def since(record: ModuleRecord, now: str) -> Any:
+        return module_object(record, now)["status"]["conditions"][0]["lastTransitionTime"]
+
+    blocked = module_record_from(module_object(FULL, NOW))
+    assert since(blocked, LATER) == NOW
+    assert since(replace(blocked, status=ModuleStatus(WARNING)), LATER) == NOW
+    assert since(replace(blocked, status=ModuleStatus(READY)), LATER) == LATER
+
+
+def test_it_is_written_whole_and_what_is_no_longer_so_goes() -> None:
+    cluster = MemoryCluster()
+    cluster.create(MODULE_DEFINITION)
+    write_module_record(cluster, FULL)
+    assert read_module_records(cluster) == {"nats": FULL}
+    write_module_record(cluster, ModuleRecord("nats"))
+    assert read_module_records(cluster) == {"nats": ModuleRecord("nats")}
+
+
+def test_a_label_marks_a_module_to_be_skipped_and_writing_its_record_keeps_the_label() -> None:
+    cluster = MemoryCluster()
+    cluster.create(MODULE_DEFINITION)
+    write_module_record(cluster, FULL)
+    labels = {"labels": {SKIP_LABEL: "true"}}
+    cluster.with_field_manager("kubectl-label").patch(
+        API_VERSION, "Module", "nats", None, {"metadata": labels}
+    )
+    assert read_module_records(cluster)["nats"] == replace(FULL, is_skipped=True)
+    write_module_record(cluster, FULL)
+    assert read_module_records(cluster)["nats"].is_skipped

@@ -1,0 +1,242 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tasks of errands on the in-memory cluster: the definition, and rights that are missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+    ShippedMaterials,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_definition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
+    ErrandRequest,
+    wanted_errand,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.preflight import run_rights
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    CRD_KIND,
+    CRD_NAME,
+    DEFINITION,
+    ENGINE_ROLE,
+    install_definition,
+    is_current,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
+    errand,
+    errand_info,
+    reconcile_errands,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
+TEMPLATE: Object = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}}}
+ONE: dict[str, Any] = {"name": "backup", "namespace": "default", "template": TEMPLATE}
+
+
+def call(
+    cluster: Cluster, definition: TaskDefinition = errand.DEFINITION, *, check: bool = False, **options: Any
+) -> Result:
+    arguments = validate(definition, options, "errand")
+    assert not arguments.problem, arguments.problem
+    return call_task_function(
+        definition,
+        arguments.params,
+        materials=ShippedMaterials(None),
+        progress=lambda _subject, _state, _detail="": None,
+        cancelled=lambda: False,
+        check_mode=check,
+        diff=check,
+        connect=lambda _params, _warn: cluster,
+    )
+
+
+def establish(cluster: Cluster, event: Event) -> None:
+    """What the API server does once it serves a definition."""
+    obj = event.object
+    if obj["kind"] == CRD_KIND[1] and event.type != "DELETED" and "conditions" not in obj.get("status", {}):
+        conditions = [{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]
+        status = {"conditions": conditions, "acceptedNames": obj["spec"]["names"]}
+        cluster.patch(*CRD_KIND, obj["metadata"]["name"], None, {"status": status}, subresource="status")
+
+
+@pytest.fixture
+def empty() -> MemoryCluster:
+    """A cluster that has never had an errand."""
+    cluster = MemoryCluster()
+    cluster.on_write(establish)
+    return cluster
+
+
+@pytest.fixture
+def cluster(empty: MemoryCluster) -> MemoryCluster:
+    """A cluster with the definition."""
+    install_definition(empty)
+    empty.requests.clear()
+    return empty
+
+
+def refuse(cluster: MemoryCluster, *kinds: str, verbs: tuple[str, ...] = ("get", "apply", "list")) -> None:
+    def matches(request: Request) -> bool:
+        return request.ref.kind in kinds and request.verb in verbs
+
+    cluster.fail_when(matches, FORBIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("definition", "options"), [(errand.DEFINITION, ONE), (reconcile_errands.DEFINITION, {})]
+)
+def test_the_definition_is_installed_if_it_is_missing(
+    empty: MemoryCluster, definition: TaskDefinition, options: dict[str, Any]
+) -> None:
+    rehearsed = call(empty, definition, check=True, **options)
+    assert (rehearsed["changed"], rehearsed["definition_installed"]) == (True, True)
+    assert [one for one in empty.requests if one.writes] == []
+    assert not is_current(empty)
+    done = call(empty, definition, **options)
+    assert (done["changed"], done["definition_installed"]) == (True, True), done
+    assert is_current(empty)
+    again = call(empty, definition, **options)
+    assert again["definition_installed"] is False
+
+
+def test_an_older_definition_is_updated(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = deep_copy(DEFINITION)
+    newer["spec"]["names"]["shortNames"] = ["kyerr", "other"]
+    monkeypatch.setattr(errand_definition, "DEFINITION", newer)
+    assert call(cluster, check=True, **ONE)["definition_installed"] is True
+    assert call(cluster, **ONE)["definition_installed"] is True
+    found = cluster.get(*CRD_KIND, CRD_NAME)
+    assert found is not None
+    assert found["spec"]["names"]["shortNames"] == ["kyerr", "other"]
+
+
+def test_without_the_definition_and_the_rights_for_it_the_task_says_which(empty: MemoryCluster) -> None:
+    refuse(empty, "CustomResourceDefinition", "ClusterRole", verbs=("apply",))
+    failed = call(empty, **ONE)
+    assert failed["failed"]
+    for part in (CRD_NAME, "you may not do it", "patch customresourcedefinitions", "escalate clusterroles"):
+        assert part in failed["msg"]
+    assert failed["msg"].endswith("\nansible-playbook kyma.lifecycle.reconcile_errands")
+
+
+def test_who_may_not_update_the_definition_is_warned_and_goes_on(
+    cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errand_definition, "definition_hash", lambda: "another")
+    refuse(cluster, "CustomResourceDefinition", "ClusterRole", verbs=("apply",))
+    done = call(cluster, **ONE)
+    assert not done.get("failed")
+    assert "not the one of this version, and you may not install it" in done["warnings"][0]
+    assert cluster.get(API_VERSION, "Errand", "backup", "default") is not None
+
+
+def test_who_may_not_read_the_definition_goes_on_if_it_is_served(cluster: MemoryCluster) -> None:
+    refuse(cluster, "CustomResourceDefinition")
+    done = call(cluster, **ONE)
+    assert (done.get("failed"), done["definition_installed"], done["warnings"]) == (None, False, [])
+
+
+def test_in_check_mode_an_errand_to_run_may_be_missing_as_an_earlier_task_would_create_it(
+    cluster: MemoryCluster,
+) -> None:
+    options = {"name": "backup", "namespace": "default", "trigger": "now"}
+    rehearsed = call(cluster, check=True, **options)
+    assert (rehearsed.get("failed"), rehearsed["changed"]) == (None, True)
+    assert "Errand default/backup does not exist" in rehearsed["warnings"][0]
+    there = call(cluster, **ONE, wait=False)
+    assert set(there) - {"diff"} == set(rehearsed)
+    cluster.delete(API_VERSION, "Errand", "backup", "default")
+    assert "does not exist" in call(cluster, **options)["msg"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "kind", "role"),
+    [
+        (reconcile_errands.DEFINITION, "Job", "kyma-lifecycle-errands-engine"),
+        (errand_info.DEFINITION, "Errand", "kyma-lifecycle-errands-view"),
+    ],
+)
+def test_who_may_not_list_reads_which_role_to_ask_for(
+    cluster: MemoryCluster, definition: TaskDefinition, kind: str, role: str
+) -> None:
+    refuse(cluster, kind, verbs=("list",))
+    everywhere = call(cluster, definition)["msg"]
+    assert "you may not do it" in everywhere
+    assert f"{role} granted to you" in everywhere
+    assert "set namespaces" in everywhere
+    assert "set namespaces" not in call(cluster, definition, namespaces=["default"])["msg"]
+
+
+@pytest.mark.parametrize("options", [ONE, {**ONE, "state": "absent"}])
+def test_problems_of_the_definition_are_refused_before_the_definition_is_installed(
+    empty: MemoryCluster, options: dict[str, Any]
+) -> None:
+    options = {**options, "name": None, "template": {"spec": 1}}
+    failed = call(empty, **{name: value for name, value in options.items() if value is not None})
+    assert failed["failed"]
+    assert "name" in failed["msg"]
+    assert [one for one in empty.requests if one.writes] == []
+
+
+def test_what_others_rely_on_in_results_is_documented(cluster: MemoryCluster) -> None:
+    for definition, options in (
+        (errand.DEFINITION, ONE),
+        (errand_info.DEFINITION, {}),
+        (reconcile_errands.DEFINITION, {}),
+    ):
+        name = definition.function.__name__
+        documented = yaml.safe_load(
+            import_module(f"ansible_collections.kyma.lifecycle.plugins.modules.{name}").RETURN
+        )
+        result = call(cluster, definition, **options)
+        # What the engine returns is its own affair.
+        promised = {key for key, one in documented.items() if "watch" not in one["returned"]}
+        assert result.keys() - {"changed", "warnings"} == promised
+        rows = result.get("errands") if isinstance(result.get("errands"), list) else []
+        for row in rows or ():
+            assert row.keys() == documented["errands"]["contains"].keys()
+
+
+def test_the_engine_may_all_that_running_an_errand_takes() -> None:
+    references = [{"secretRef": {"name": "a"}}, {"configMapRef": {"name": "b"}}]
+    template = deep_copy(TEMPLATE)
+    template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = references
+    output = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
+    wanted = wanted_errand(ErrandRequest("a", "ns", template=template, output=output))
+    granted = {
+        (verb, group, resource)
+        for rule in ENGINE_ROLE["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    needed = {(right.verb, right.group, right.resource) for right in run_rights(wanted.errand)}
+    assert len(needed) > 15
+    assert needed <= granted
+
+
+def test_errands_that_are_refused_by_the_engine_end_the_wait(cluster: MemoryCluster) -> None:
+    def is_real_job(request: Request) -> bool:
+        return request.verb == "create" and request.ref.kind == "Job" and not request.dry_run
+
+    cluster.fail_when(
+        is_real_job, api_error("create Job", 422, {"reason": "Invalid", "message": "no such field"})
+    )
+    failed = call(cluster, **ONE, trigger="now", timeout=5)
+    assert "run 1 failed: JobRefused: the API server refuses its Job: no such field" in failed["msg"]
