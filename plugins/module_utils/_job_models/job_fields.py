@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Between the fields of a job, as options, files and dumps have them, and its core model: pure.
 
-Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes. One that is absent or None is not
-set.
+Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes. A field that is absent or None
+is not set.
 """
 
 from __future__ import annotations

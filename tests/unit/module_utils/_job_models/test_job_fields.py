@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fields become a job and are read from it again: only those that were set, and with the defaults of a release."""
+"""Fields become a job with the defaults of a release, and only those that were set are read from it again."""
 
 from __future__ import annotations
 
