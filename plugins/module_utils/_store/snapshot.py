@@ -5,17 +5,34 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
 
-from .._cluster.cluster import Cluster, Object, Ref
+from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Cluster, Object, ref_of
+from .._cluster.errors import Forbidden
+from .._cluster.object_selectors import label_matcher
 from .._job_models.core_job import JobKey, JobType
-from .counters import JobCounter
-from .switches import StoreSwitches
+from .._job_models.runtime.recognition import has_controller
+from .._job_models.runtime.runtime_objects import JOB_LABEL, KINDS_OF, runtime_objects
+from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
+from .._jobs.loose_json import mapping_of, mappings_in
+from .._runs.lease.lease import LIFECYCLE_NAMESPACE
+from .._text import one_line
+from .._threads import call_in_threads
+from .counters import COUNTER_KIND, JobCounter, counter_from
+from .stored_definitions import Unreadable, read_definitions
+from .switches import StoreSwitches, read_switches
 
-if TYPE_CHECKING:
-    from .._job_models.storage.definition import StoredDefinition
+__all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "read_snapshot"]
+
+ERRAND_LABEL = f"{GROUP}/errand"
+"""The label of Jobs that belong to an errand. The room of errands is on our floor, so it is named here, too."""
+
+SERVICE_KIND = KINDS_OF[JobType.CONTINUOUS][1]
+_MAIN_KINDS = {kinds[0]: type_ for type_, kinds in KINDS_OF.items()}
+_LISTED = (*DEFINITION_KINDS.values(), *_MAIN_KINDS, SERVICE_KIND, COUNTER_KIND)
 
 
 @dataclass(frozen=True)
@@ -49,24 +66,6 @@ class RuntimeJob:
 
 
 @dataclass(frozen=True)
-class Unreadable:
-    """An object that can't be read as the definition of a job.
-
-    Attributes:
-        ref: of the object.
-        problem: why, in one sentence.
-    """
-
-    ref: Ref
-    problem: str
-
-    @property
-    def key(self) -> JobKey:
-        """What names the job that it would define."""
-        return JobKey(self.ref.namespace, self.ref.name)
-
-
-@dataclass(frozen=True)
 class StoreSnapshot:
     """All jobs of some namespaces, or of all.
 
@@ -75,10 +74,11 @@ class StoreSnapshot:
         replaced: definitions that those of the same name replace, while a job changes its type.
         unreadable: definitions that can't be read.
         runtime: what runs, by name and type. What is no job is left out.
-        excluded: why an object that has a job's kind is no job, by name and type.
+        excluded: why an object of a job's kind is no job, by name and type.
         store: the switches.
         counters: by namespace.
-        warnings: one sentence each.
+        uids: by namespace, of all definitions and all objects of a job's kind, whatever the label selector.
+        warnings: one sentence each, also for each that is unreadable.
         namespaces: that were read; empty for all.
         label_selector: of the jobs that were read; empty for all.
     """
@@ -88,15 +88,129 @@ class StoreSnapshot:
     unreadable: tuple[Unreadable, ...] = ()
     runtime: Mapping[tuple[JobKey, JobType], RuntimeJob] = field(default_factory=dict)
     excluded: Mapping[tuple[JobKey, JobType], str] = field(default_factory=dict)
-    store: StoreSwitches = StoreSwitches()
+    store: StoreSwitches = field(default_factory=StoreSwitches)
     counters: Mapping[str, JobCounter] = field(default_factory=dict)
+    uids: Mapping[str, frozenset[str]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     label_selector: str = ""
+
+    def runtime_of(self, definition: StoredDefinition) -> RuntimeJob | None:
+        """What runs of a definition; None if there is nothing."""
+        return self.runtime.get((definition.key, definition.type))
+
+    def counter(self, namespace: str) -> JobCounter:
+        """The counter of a namespace; one that has counted nothing if there is none."""
+        return self.counters.get(namespace) or JobCounter(namespace)
 
 
 def read_snapshot(
     cluster: Cluster, namespaces: Sequence[str] = (), label_selector: str = ""
 ) -> StoreSnapshot:
-    """Read all jobs: one list per kind, or one per kind and namespace where namespaces are given."""
-    raise NotImplementedError
+    """Read all jobs: one list for each kind, and one more read for the switches.
+
+    Args:
+        cluster: where to read.
+        namespaces: one list for each kind and namespace; empty for all namespaces.
+        label_selector: of jobs, by the labels of their main object, or of the one that a definition describes.
+
+    Raises:
+        ClusterError: a list fails, or the selector can't be read.
+    """
+    matches = label_matcher(label_selector)
+    places = tuple(dict.fromkeys(namespaces))
+    lists = [(kind, place) for kind in _LISTED for place in places or (None,)]
+    store, *pages = call_in_threads(
+        partial(_switches, cluster), *(partial(_items, cluster, kind, place) for kind, place in lists)
+    )
+    found: dict[tuple[str, str], list[Object]] = {kind: [] for kind in _LISTED}
+    for (kind, _place), items in zip(lists, pages, strict=True):
+        found[kind] += items
+
+    stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in found[kind]])
+    services = {_key(obj): obj for obj in found[SERVICE_KIND]}
+    runtime: dict[tuple[JobKey, JobType], RuntimeJob] = {}
+    excluded: dict[tuple[JobKey, JobType], str] = {}
+    left_out: set[tuple[JobKey, JobType]] = set()
+    uids: dict[str, set[str]] = defaultdict(set)
+    for obj in (obj for kind in (*DEFINITION_KINDS.values(), *_MAIN_KINDS) for obj in found[kind]):
+        uids[obj["metadata"]["namespace"]].add(str(obj["metadata"].get("uid") or ""))
+    for kind, type_ in _MAIN_KINDS.items():
+        for obj in found[kind]:
+            key = _key(obj)
+            reason = _why_no_job(obj)
+            if reason:
+                excluded[key, type_] = reason
+            elif not matches(obj):
+                left_out.add((key, type_))
+            elif key.namespace in places or not _is_reserved(key.namespace) or key in stored.definitions:
+                runtime[key, type_] = RuntimeJob(type_, obj, _own_service(obj, services.get(key)))
+
+    def is_selected(definition: StoredDefinition) -> bool:
+        place = (definition.key, definition.type)
+        return place in runtime or (
+            place not in left_out and (not label_selector or matches(runtime_objects(definition.job)[0]))
+        )
+
+    switches, problem = store
+    counters = map(counter_from, found[COUNTER_KIND])
+    return StoreSnapshot(
+        definitions={key: one for key, one in stored.definitions.items() if is_selected(one)},
+        replaced=stored.replaced,
+        unreadable=stored.unreadable,
+        runtime=runtime,
+        excluded=excluded,
+        store=switches,
+        counters={one.namespace: one for one in counters if one.namespace},
+        uids={namespace: frozenset(some) for namespace, some in uids.items()},
+        warnings=(*([problem] if problem else ()), *stored.warnings),
+        namespaces=places,
+        label_selector=label_selector,
+    )
+
+
+def _items(cluster: Cluster, kind: tuple[str, str], namespace: str | None) -> list[Object]:
+    return cluster.list(*kind, namespace).items
+
+
+def _switches(cluster: Cluster) -> tuple[StoreSwitches, str]:
+    """The switches, and a warning if they could not be read."""
+    try:
+        return read_switches(cluster), ""
+    except Forbidden as error:
+        return StoreSwitches(), f"The switches of the job store are unknown, so their defaults count: {error}"
+
+
+def _key(obj: Object) -> JobKey:
+    return JobKey(obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def _is_reserved(namespace: str) -> bool:
+    return namespace.startswith("kube-") or namespace == LIFECYCLE_NAMESPACE
+
+
+def _why_no_job(obj: Object) -> str:
+    """Why an object of a job's kind is no job, in a sentence; empty if it is one."""
+    meta = obj["metadata"]
+    labels = mapping_of(meta.get("labels"))
+    if has_controller(obj):
+        owners = mappings_in(meta.get("ownerReferences"))
+        owner = next((one for one in owners if one.get("controller") is True), {})
+        return one_line(f"{owner.get('kind')} {owner.get('name')} controls {ref_of(obj)}.")
+    if ERRAND_LABEL in labels:
+        return f"{ref_of(obj)} belongs to an errand."
+    if labels.get(MANAGED_BY) == FIELD_MANAGER:
+        return f"{ref_of(obj)} belongs to a component."
+    return ""
+
+
+def _own_service(main: Object, service: Object | None) -> Object | None:
+    """A Service of the name of a main object, if it is the job's: ours by its label, or it selects its pods."""
+    if service is None or main["kind"] != KINDS_OF[JobType.CONTINUOUS][0][1]:
+        return None
+    if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:
+        return service
+    template = mapping_of(mapping_of(main.get("spec")).get("template"))
+    labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))
+    selector = mapping_of(mapping_of(service.get("spec")).get("selector"))
+    return service if selector and selector.items() <= labels.items() else None
