@@ -130,7 +130,7 @@ def drift_line(drift: DriftedField) -> str:
 
 
 def list_differences(snapshot: StoreSnapshot, after: StoreSwitches | None = None) -> list[str]:
-    """What forbids a change of the switches, in one line each: lists that differ, and jobs that can't be read.
+    """What forbids a change of the switches, in one line each: lists differ, or a job can't be read.
 
     Args:
         snapshot: of all jobs.
@@ -220,12 +220,10 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
 
 
 def _as_it_runs(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
-    """A drifted job with the fields that run; those that have not drifted are left as the definition says them."""
+    """A drifted job with the fields that run. Those that have not drifted are left as the definition has them."""
     try:
-        meant_main, *meant_service = expected_objects(definition)
-        meant = running_job(
-            RuntimeJob(definition.type, meant_main, meant_service[0] if meant_service else None)
-        )
+        main, *services = expected_objects(definition)
+        meant = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
         running = fields_of(running_job(runtime))
     except UNREADABLE as error:
         return replace(job, is_readable=False, message=problem_of(error))

@@ -51,7 +51,7 @@ def expected_objects(definition: StoredDefinition, defaults: int = 0) -> list[Ob
 
     Args:
         definition: a readable one.
-        defaults: the number of the release of defaults; 0 for the one that the definition was rolled out with.
+        defaults: the number of the release of defaults; 0 for the one of the last rollout.
     """
     job, release = definition.job, defaults or definition.status.defaults or CURRENT_DEFAULTS
     return runtime_objects(core_job(job.key, job.type, fields_of(job), release))

@@ -28,7 +28,7 @@ from .switches import StoreSwitches, read_switches
 __all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "read_snapshot"]
 
 ERRAND_LABEL = f"{GROUP}/errand"
-"""The label of Jobs that belong to an errand. The room of errands is on our floor, so it is named here, too."""
+"""The label of Jobs that belong to an errand. The room of errands is on our floor, so we name it, too."""
 
 SERVICE_KIND = KINDS_OF[JobType.CONTINUOUS][1]
 _MAIN_KINDS = {kinds[0]: type_ for type_, kinds in KINDS_OF.items()}
@@ -112,7 +112,7 @@ def read_snapshot(
     Args:
         cluster: where to read.
         namespaces: one list for each kind and namespace; empty for all namespaces.
-        label_selector: of jobs, by the labels of their main object, or of the one that a definition describes.
+        label_selector: of jobs, by the labels of their main object, or of the one that should exist.
 
     Raises:
         ClusterError: a list fails, or the selector can't be read.
@@ -205,7 +205,7 @@ def _why_no_job(obj: Object) -> str:
 
 
 def _own_service(main: Object, service: Object | None) -> Object | None:
-    """A Service of the name of a main object, if it is the job's: ours by its label, or it selects its pods."""
+    """A Service with the name of a main object, if it has our label or selects the pods."""
     if service is None or main["kind"] != KINDS_OF[JobType.CONTINUOUS][0][1]:
         return None
     if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:

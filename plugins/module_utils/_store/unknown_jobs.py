@@ -27,7 +27,7 @@ def deleted_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
 
 
 def missing_jobs(snapshot: StoreSnapshot) -> list[StoredDefinition]:
-    """The definitions that exist without their job, sorted. A job whose type is being changed is none of them."""
+    """The definitions that exist without their job, sorted, unless the type of the job is being changed."""
     return [
         one
         for _key, one in sorted(snapshot.definitions.items())
@@ -60,7 +60,7 @@ def _undefined(snapshot: StoreSnapshot) -> list[RuntimeJob]:
 
 
 def _types_of_definitions(snapshot: StoreSnapshot, key: JobKey) -> set[JobType]:
-    """The types of the runtime objects of a name that a definition describes, or did before its type changed."""
+    """The types of the runtime objects that belong to the definitions of a name, replaced ones included."""
     found = [one for one in (snapshot.definitions.get(key), snapshot.replaced.get(key)) if one]
     return {one.type for one in found} | {one.replaces for one in found if one.replaces}
 
