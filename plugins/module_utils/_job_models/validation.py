@@ -125,7 +125,7 @@ def _image(field: str, value: Any) -> Iterator[str]:
 
 def _quantity(field: str, value: Any) -> Iterator[str]:
     try:
-        is_valid = value == "" or (not isinstance(value, bool) and parse_quantity(value) >= 0)
+        is_valid = value == "" or parse_quantity(value) >= 0
     except (BadQuantity, ArithmeticError, ValueError):
         is_valid = False
     if not is_valid:

@@ -58,6 +58,7 @@ def test_the_line_of_a_command(command: str, logs: LogFiles, line: str) -> None:
         ("exec 1>>~/out;a", "exec 1>>~/out;a", LogFiles()),
         ("echo 'a 1>>b'", "echo 'a 1>>b'", LogFiles()),
         ("a 1>>/x; b", "a 1>>/x; b", LogFiles()),
+        ("a 1>>''", "a 1>>''", LogFiles()),
         ("a1>>/x", "a1>>/x", LogFiles()),
     ],
 )

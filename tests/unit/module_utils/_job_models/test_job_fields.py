@@ -69,6 +69,7 @@ def test_nested_fields_and_texts_that_yaml_reads_as_numbers() -> None:
     assert made.mount == Mount("files", "/data")
     assert made.logs == LogFiles("/data/out", "")
     assert made.health_check == HealthCheck(path="/healthz")
+    assert job(mount={"path": "/x"}).mount == Mount("", "/x")
     assert fields_of(made)["mount"] == {"claim": "files", "path": "/data"}
     assert fields_of(made)["health_check"] == {"path": "/healthz"}
 

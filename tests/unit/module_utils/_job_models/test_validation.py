@@ -75,6 +75,10 @@ def test_empty_values_are_fine(value: dict[str, Any]) -> None:
     assert problems(**value) == []
 
 
+def test_an_empty_time_zone_is_fine() -> None:
+    assert problems("scheduled", timezone="") == []
+
+
 def containers(*names: str) -> list[dict[str, str]]:
     return [{"name": name, "image": "a"} for name in names]
 
@@ -110,6 +114,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"image": None}, "image is not set; use the name of a container image"),
     ("one-off", {"image": "a b"}, "image is 'a b'; use the name of a container image"),
     ("one-off", {"image": 5}, "image is 5; use"),
+    ("one-off", {"image": "a\x1b"}, "image is 'a?'; use"),
     ("one-off", {"command": ["a"]}, "command is ['a']; use a text"),
     ("one-off", {"command": "a\0"}, "use a text"),
     ("one-off", {"memory": "lots"}, "memory is 'lots'; use a quantity of 0 or more, such as 256Mi"),
@@ -131,6 +136,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"mount": {"claim": "Files"}}, "mount.claim is 'Files'; use"),
     ("one-off", {"mount": {"claim": "a", "path": "x"}}, "mount.path is 'x'; use an absolute path"),
     ("one-off", {"mount": {"claim": "a", "path": "/x:y"}}, "mount.path is '/x:y'; use"),
+    ("one-off", {"mount": {"claim": "a", "path": "/x\0"}}, "mount.path is '/x?'; use"),
     ("one-off", {"mount": {"claim": "a", "pth": "/x"}}, "mount.pth is no field; did you mean path?"),
     ("one-off", {"retry": -1}, "retry is -1; use a whole number from 0 to 2147483647"),
     ("one-off", {"retry": "3"}, "retry is '3'; use a whole number from 0 to 2147483647, without quotes"),
