@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._errors import LifecycleError
 from .._objects.apply.diff import diff_of
 from .._store.definitions_installed import definition_state, update_definitions
 from .._store.job_list import list_differences

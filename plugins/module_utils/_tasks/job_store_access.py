@@ -19,7 +19,9 @@ from .._store.counters import JobCounter, store_metrics
 from .._store.snapshot import StoreSnapshot, read_snapshot
 from .._text import one_line
 
-INSTALL_HINT = "Install it with the module kyma.lifecycle.job_store, or the role kyma.lifecycle.kyma_job_store"
+INSTALL_HINT = (
+    "Install it with the module kyma.lifecycle.job_store, or the role kyma.lifecycle.kyma_job_store"
+)
 
 
 def is_installed(cluster: Cluster) -> bool:

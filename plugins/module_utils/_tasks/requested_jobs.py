@@ -82,7 +82,9 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
         if not namespace:
             found.append("namespace is not set; set it for the task or for the job")
         if found:
-            title = one_line(f"{namespace or '(no namespace)'}/{name}" if name else f"job {place} of the list")
+            title = one_line(
+                f"{namespace or '(no namespace)'}/{name}" if name else f"job {place} of the list"
+            )
             problems += [f"{title}: {one}" for one in found]
             continue
         key = JobKey(namespace, name)
