@@ -220,7 +220,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
 
 
 def _as_it_runs(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
-    """A drifted job with the fields that run. Those that have not drifted are left as the definition has them."""
+    """A drifted job with the fields that run. All others are left as they are meant."""
     try:
         main, *services = expected_objects(definition)
         meant = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
