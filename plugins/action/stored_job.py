@@ -22,7 +22,7 @@ class ActionModule(BackgroundCarrier):
     definition = DEFINITION
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: a job's own timeout does not concern the task, which may wait for each job."""
+        """See BackgroundCarrier: the timeout of a job is not the task's, which may wait for each job."""
         del entries
         jobs = len(params["jobs"] or ()) + 1
         return float(DEFAULT_DEADLINE + jobs * params["wait_timeout"])

@@ -13,11 +13,12 @@ author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
   - A stored job is a command that runs in a container. Its definition is a custom resource in its namespace,
-    of the kind C(OneOffJob), C(ScheduledJob) or C(ContinuousJob). It runs as a Job, a CronJob or a Deployment.
+    of the kind C(OneOffJob), C(ScheduledJob) or C(ContinuousJob). It runs as a Job, a CronJob or a
+    Deployment.
   - The definition holds only the fields that were set. It is enough to build the runtime objects again.
   - The task validates all jobs before the first write, and refuses with all problems at once.
-  - It writes the definition first, the runtime objects next and the status last. It updates runtime objects in
-    place where Kubernetes allows that, and replaces them otherwise.
+  - It writes the definition first, the runtime objects next and the status last. It updates runtime objects
+    in place where Kubernetes allows that, and replaces them otherwise.
   - It also takes fields back that others have changed by hand. Replicas that an autoscaler has set stay.
   - A job that is only in Kubernetes gets its definition first, and counts in RV(counters). With
     O(kyma.lifecycle.job_store#module:unknown_jobs=ignore) it only counts.
@@ -64,8 +65,8 @@ options:
     choices: [one-off, scheduled, continuous]
   state:
     description:
-      - V(present) creates or updates the job. It does not run a one-off job again that has run, unless a field
-        changes that concerns its run.
+      - V(present) creates or updates the job. It does not run a one-off job again that has run, unless
+        a field changes that concerns its run.
       - V(absent) deletes the definition and the runtime objects.
       - V(restarted) runs a one-off job again, runs a scheduled job now, or restarts the pods of a continuous
         job.
@@ -92,8 +93,8 @@ options:
   env:
     description:
       - Environment variables of the container.
-      - They are no place for secrets. All who may view the namespace can read them in the definition, and logs
-        and diffs of Ansible show them. Refer to a Secret by O(extra) instead.
+      - They are no place for secrets. All who may view the namespace can read them in the definition. Logs and
+        diffs of Ansible show them. Refer to a Secret by O(extra) instead.
     type: dict
   mount:
     description:
@@ -115,8 +116,8 @@ options:
     type: int
   schedule:
     description:
-      - Five cron fields, or V(@hourly), V(@daily), V(@weekly), V(@monthly) or V(@yearly) (scheduled). Namespace
-        and name of the job decide the minute of such a word, so that not all jobs run at once.
+      - Five cron fields, or V(@hourly), V(@daily), V(@weekly), V(@monthly) or V(@yearly) (scheduled).
+      - Namespace and name of the job decide the minute of such a word, so that not all jobs run at once.
     type: str
   timezone:
     description:
@@ -276,8 +277,8 @@ jobs:
       sample: backup
     action:
       description:
-        - V(created), V(updated), V(unchanged), V(deleted), V(restarted), V(suspended), V(refused) or V(failed).
-          In check mode, what would happen.
+        - V(created), V(updated), V(unchanged), V(deleted), V(restarted), V(suspended), V(refused) or
+          V(failed). In check mode, what would happen.
       type: str
       sample: updated
     changed:

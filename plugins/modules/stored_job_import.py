@@ -12,8 +12,8 @@ version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Creates a definition for each Job, CronJob and Deployment that has none, of all namespaces. Runtime objects
-    are not written, so nothing restarts.
+  - Creates a definition for each Job, CronJob and Deployment that has none, of all namespaces. It does not
+    write runtime objects, so nothing restarts.
   - A definition holds all that it takes to build the runtime objects again. What the fields can't express
     becomes O(kyma.lifecycle.stored_job#module:extra).
   - It reads objects that were created by hand, and those of Toolforge. These are its labels of versions 1

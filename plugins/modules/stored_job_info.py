@@ -100,7 +100,85 @@ jobs:
       description: The name.
       type: str
       sample: backup
-@@REPORT@@
+    type:
+      description: V(one-off), V(scheduled) or V(continuous).
+      type: str
+      sample: scheduled
+    fields:
+      description:
+        - The fields of the job that were set, under the names of the options of
+          M(kyma.lifecycle.stored_job). Empty if they can't be read.
+      type: dict
+      sample: {schedule: "@daily", image: "backup:1.4"}
+    state:
+      description:
+        - V(starting), V(running), V(finished), V(failed), V(suspended), V(scheduled), V(deleting),
+          V(missing) or V(unknown). V(missing) is a job with a definition of which nothing runs.
+      type: str
+      sample: scheduled
+    source:
+      description: Where the fields are from, V(kubernetes) or V(storage).
+      type: str
+      sample: storage
+    adoptable:
+      description: Whether the job has no definition, and M(kyma.lifecycle.stored_job) would create one.
+      type: bool
+      sample: false
+    outdated:
+      description:
+        - Whether the definition describes other runtime objects now than when it was rolled out, for example
+          because a default has changed.
+      type: bool
+      sample: false
+    read_only:
+      description: Whether the definition has a newer storage version, which this version can't write.
+      type: bool
+      sample: false
+    drift:
+      description: What others have changed in the runtime objects.
+      type: list
+      elements: dict
+      contains:
+        object:
+          description: The runtime object.
+          type: str
+          sample: Deployment shop/web
+        field:
+          description: The path of the field. Empty if the whole object is missing.
+          type: str
+          sample: spec.replicas
+        expected:
+          description: The value by the definition. Values of environment variables are not shown.
+          type: raw
+          sample: 1
+        actual:
+          description: The value in the cluster. Values of environment variables are not shown.
+          type: raw
+          sample: 3
+        manager:
+          description: The field manager that changed it. Empty if it is not known.
+          type: str
+          sample: kubectl-scale
+        time:
+          description: When it changed. Empty if that is not known.
+          type: str
+          sample: "2026-11-21T13:18:54Z"
+    outcome:
+      description: How the last run of a one-off job ended, as far as that is known.
+      type: dict
+      sample: {succeeded: true, reason: Completed}
+    storage_version:
+      description: The storage version of the definition. V(0) if there is none.
+      type: int
+      sample: 3
+    message:
+      description: What else there is to know. Empty if there is nothing.
+      type: str
+      sample: ""
+    reason:
+      description: A word for the message, such as V(OutOfQuota). Empty if there is none.
+      type: str
+      sample: ""
 dump:
   description:
     - The jobs in the format of O(kyma.lifecycle.stored_job#module:jobs), each with the fields that were set.

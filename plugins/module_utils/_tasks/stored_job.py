@@ -145,7 +145,7 @@ def _line(report: ChangeReport) -> str:
 
 def _types(snapshot: StoreSnapshot, requests: Sequence[RequestedJob]) -> Mapping[JobKey, JobType]:
     return {
-        **{key: type_ for key, type_ in snapshot.runtime},
+        **dict(snapshot.runtime.keys()),
         **{key: one.type for key, one in snapshot.definitions.items()},
         **{one.key: one.job.type for one in requests if one.job},
     }

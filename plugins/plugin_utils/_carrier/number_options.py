@@ -56,7 +56,7 @@ VARIABLES: Mapping[str, str] = {
 OF_ERRANDS = frozenset({"errand", "reconcile_errands"})
 """Modules whose options have variables with a prefix of their own."""
 OF_JOBS = "stored_job"
-"""The module with the fields of a job among its options: a job's timeout may be 0, and has a check of its own."""
+"""The module with the fields of a job among its options. The timeout of a job is validated there."""
 
 
 def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
