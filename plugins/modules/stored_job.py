@@ -93,7 +93,7 @@ options:
   env:
     description:
       - Environment variables of the container.
-      - They are no place for secrets. All who may view the namespace can read them in the definition. Logs and
+      - They are no place for secrets. All who may view the namespace read them in the definition. Logs and
         diffs of Ansible show them. Refer to a Secret by O(extra) instead.
     type: dict
   mount:
