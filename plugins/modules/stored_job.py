@@ -277,8 +277,8 @@ jobs:
       sample: backup
     action:
       description:
-        - V(created), V(updated), V(unchanged), V(deleted), V(restarted), V(suspended), V(refused) or
-          V(failed). In check mode, what would happen.
+        - V(created), V(updated), V(unchanged), V(deleted), V(restarted), V(suspended) or V(refused). In
+          check mode, what would happen.
       type: str
       sample: updated
     changed:

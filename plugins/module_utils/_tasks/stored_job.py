@@ -15,9 +15,10 @@ from .._errors import LifecycleError
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.storage.definition import DEFINITION_KINDS
 from .._objects.apply.diff import diff_of
+from .._store.changes.change_report import Action, ChangeReport, OnFailure
 from .._store.counters import JobCounter
 from .._store.counting import count_jobs
-from .._store.job_change import ChangeReport, JobChanger, OnFailure
+from .._store.job_change import JobChanger
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
@@ -33,7 +34,6 @@ from .requested_jobs import (
     requested_jobs,
 )
 
-_UNCHANGED, _REFUSED, _FAILED = "unchanged", "refused", "failed"
 _Call: TypeAlias = "tuple[JobKey, Callable[[], ChangeReport]]"
 """A job, and what changes it."""
 
@@ -68,8 +68,7 @@ def stored_job(task: Task) -> Result:
         result["failed"] = True
         result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
     if task.diff:
-        types = _types(snapshot, requests)
-        result["diff"] = [_diff(one, types) for one in reports if one.before != one.after]
+        result["diff"] = [_diff(one) for one in reports if one.before != one.after]
     return result
 
 
@@ -106,7 +105,7 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
         except Unreachable:
             raise
         except LifecycleError as error:
-            reports.append(ChangeReport(key, _FAILED, changed=False, message=str(error)))
+            reports.append(ChangeReport(key, Action.REFUSED, message=str(error)))
     return reports
 
 
@@ -130,7 +129,7 @@ def _result(
         "counters": counter_rows(counters),
         "warnings": list(warnings),
     }
-    problems = [line for line, one in zip(lines, reports, strict=True) if one.action in (_REFUSED, _FAILED)]
+    problems = [line for line, one in zip(lines, reports, strict=True) if one.action is Action.REFUSED]
     if problems:
         listed = "\n".join(f"- {problem}" for problem in problems)
         result["failed"] = True
@@ -139,26 +138,20 @@ def _result(
 
 
 def _line(report: ChangeReport) -> str:
-    action = "up to date" if report.action == _UNCHANGED else report.action
+    action = "up to date" if report.action is Action.UNCHANGED else report.action
     return one_line(f"{report.key}: {action}" + (f": {report.message}" if report.message else ""))
 
 
-def _types(snapshot: StoreSnapshot, requests: Sequence[RequestedJob]) -> Mapping[JobKey, JobType]:
-    return {
-        **dict(snapshot.runtime.keys()),
-        **{key: one.type for key, one in snapshot.definitions.items()},
-        **{one.key: one.job.type for one in requests if one.job},
-    }
-
-
-def _diff(report: ChangeReport, types: Mapping[JobKey, JobType]) -> dict[str, str]:
-    api_version, kind = DEFINITION_KINDS[types.get(report.key, JobType.CONTINUOUS)]
-    meta = {"namespace": report.key.namespace, "name": report.key.name}
+def _diff(report: ChangeReport) -> dict[str, str]:
     before, after = (
-        {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": dict(fields)}
-        if fields is not None
+        {
+            **dict(zip(("apiVersion", "kind"), DEFINITION_KINDS[JobType(job["type"])], strict=True)),
+            "metadata": report.key._asdict(),
+            "spec": job,
+        }
+        if job
         else None
-        for fields in (report.before, report.after)
+        for job in (report.before, report.after)
     )
     return diff_of(before, after)
 
