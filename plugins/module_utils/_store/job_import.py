@@ -9,12 +9,11 @@ No runtime object is written. A job that can't be imported stops no other one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._cluster.cluster import Cluster, Object, ref_of
 from .._cluster.errors import AlreadyExists, ApiError, Conflict
 from .._job_models.core_job import CoreJob, JobKey, JobType
-from .._job_models.defaults import CURRENT_DEFAULTS
 from .._job_models.job_fields import core_job
 from .._job_models.runtime.patches import merge_patch
 from .._job_models.runtime.runtime_objects import runtime_objects
@@ -23,14 +22,17 @@ from .._job_models.storage.definition import (
     DEFINITION_KINDS,
     StoredDefinition,
     definition_object,
+    read_definition,
 )
-from .._job_models.storage.stored_status import KnownObject, StoredStatus, object_digest, status_fields
+from .._job_models.storage.stored_status import StoredStatus, status_fields
 from .._job_models.toolforge import toolforge_resource
 from .._text import one_line
 from .._threads import map_in_threads
+from .changes.job_view import JobView
+from .changes.statuses import rolled_out_status
 from .counters import JobCounter
 from .counting import count_jobs
-from .job_state import job_drift, runtime_outcome
+from .job_state import job_drift
 from .snapshot import RuntimeJob, StoreSnapshot
 from .stored_definitions import UNREADABLE, problem_of
 from .unknown_jobs import adoptable_job, unknown_jobs
@@ -97,11 +99,15 @@ def import_jobs(
     """
     counters = count_jobs(cluster, snapshot, check_mode=check_mode)
     found, unreadable = _found_jobs(cluster, snapshot)
-    cut_short = [one for one in snapshot.definitions.values() if _lacks_status(snapshot, one)]
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
-    writer = _Writer(cluster, check_mode=check_mode)
+    cut_short = [
+        one
+        for one in snapshot.definitions.values()
+        if one.storage_version == CURRENT_VERSION and _lacks_status(snapshot, one)
+    ]
+    writer = _Writer(cluster, snapshot, check_mode=check_mode)
     created = map_in_threads(lambda one: writer.create(*one), found)
-    created += map_in_threads(lambda one: writer.complete(one, snapshot.runtime_of(one)), cut_short)
+    created += map_in_threads(writer.complete, cut_short)
     rewritten = map_in_threads(writer.rewrite, old)
     problems = [one.problem for one in (*created, *rewritten) if one.problem]
     return ImportReport(
@@ -116,7 +122,7 @@ def import_jobs(
 def _found_jobs(
     cluster: Cluster, snapshot: StoreSnapshot
 ) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str]]:
-    """The jobs without a definition, each with its runtime objects, and a line for each that can't be read."""
+    """The jobs without a definition, each with its runtime objects, and a line for each unreadable one."""
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
     found: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
     for runtime in unknown_jobs(snapshot):
@@ -151,14 +157,9 @@ def _toolforge_resources(cluster: Cluster, snapshot: StoreSnapshot) -> list[Obje
 
 
 def _lacks_status(snapshot: StoreSnapshot, definition: StoredDefinition) -> bool:
-    """Whether an import was stopped between a definition and its status."""
+    """Whether a definition has no status although it describes what runs: an import was stopped."""
     runtime = snapshot.runtime_of(definition)
-    return (
-        definition.is_writable
-        and not definition.status.objects
-        and runtime is not None
-        and not job_drift(definition, runtime)
-    )
+    return bool(not definition.status.objects and runtime and not job_drift(definition, runtime))
 
 
 def _is_old(definition: StoredDefinition) -> bool:
@@ -172,25 +173,33 @@ def _sorted_jobs(outcomes: Iterable[_Outcome]) -> tuple[ImportedJob, ...]:
 class _Writer:
     """Writes definitions, each by itself."""
 
-    def __init__(self, cluster: Cluster, *, check_mode: bool) -> None:
+    def __init__(self, cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -> None:
         self._cluster = cluster
+        self._snapshot = snapshot
         self._check_mode = check_mode
 
     def create(self, job: CoreJob, runtime: RuntimeJob | None) -> _Outcome:
         """Create the definition of a job, and its status."""
         meant = definition_object(job)
-        return self._outcome(meant, None, lambda: self._created(meant, job, runtime))
+        return self._outcome(meant, None, lambda: self._with_status(self._cluster.create(meant), runtime))
 
-    def complete(self, definition: StoredDefinition, runtime: RuntimeJob | None) -> _Outcome:
+    def complete(self, definition: StoredDefinition) -> _Outcome:
         """Write the status that a definition lacks."""
-        obj = definition.obj
-        return self._outcome(obj, obj, lambda: self._with_status(obj, definition.job, runtime))
+        obj, runtime = definition.obj, self._snapshot.runtime_of(definition)
+        return self._outcome(obj, obj, lambda: self._with_status(obj, runtime))
 
     def rewrite(self, definition: StoredDefinition) -> _Outcome:
         """Write a definition in the current storage version, unless others have changed it meanwhile."""
         obj = definition.obj
         meant = definition_object(definition.job, existing=obj, replaces=definition.replaces)
-        return self._outcome(meant, obj, lambda: self._replaced(obj, meant))
+        lacks_status = _lacks_status(self._snapshot, definition)
+
+        def write() -> Object:
+            after = self._replaced(obj, meant)
+            runtime = self._snapshot.runtime_of(definition)
+            return self._with_status(after, runtime) if lacks_status else after
+
+        return self._outcome(meant, obj, write)
 
     def _outcome(self, meant: Object, before: Object | None, write: Callable[[], Object]) -> _Outcome:
         ref = ref_of(meant)
@@ -205,11 +214,8 @@ class _Writer:
             return _Outcome(problem=f"{ref}: {one_line(refusal.api_message)}")
         return _Outcome(ImportedJob(JobKey(ref.namespace, ref.name), before, after))
 
-    def _created(self, meant: Object, job: CoreJob, runtime: RuntimeJob | None) -> Object:
-        return self._with_status(self._cluster.create(meant), job, runtime)
-
-    def _with_status(self, obj: Object, job: CoreJob, runtime: RuntimeJob | None) -> Object:
-        status = {"status": status_fields(_imported_status(job, runtime, obj))}
+    def _with_status(self, obj: Object, runtime: RuntimeJob | None) -> Object:
+        status = {"status": status_fields(_imported_status(read_definition(obj), runtime))}
         meta = obj["metadata"]
         return self._cluster.patch(
             obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], status, subresource="status"
@@ -223,25 +229,10 @@ class _Writer:
         return self._cluster.patch(obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], patch)
 
 
-def _imported_status(job: CoreJob, runtime: RuntimeJob | None, obj: Object) -> StoredStatus:
-    """The status of a definition whose runtime objects are as the job means them."""
-    live = {one["kind"]: one for one in (runtime.main, runtime.service) if one} if runtime else {}
-    known = tuple(
-        KnownObject(
-            meant["kind"],
-            meant["metadata"]["name"],
-            live[meant["kind"]]["metadata"].get("uid", ""),
-            live[meant["kind"]]["metadata"].get("resourceVersion", ""),
-            object_digest(meant),
-        )
-        for meant in runtime_objects(job)
-        if meant["kind"] in live
-    )
-    return StoredStatus(
-        objects=known,
-        # A one-off job of which nothing is left has run.
-        has_run=job.type is JobType.ONE_OFF and not (runtime and job.suspend),
-        defaults=CURRENT_DEFAULTS,
-        outcome=runtime_outcome(runtime) if runtime else {},
-        observed_generation=obj["metadata"].get("generation", 0),
-    )
+def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -> StoredStatus:
+    """The status of a definition whose runtime objects, if any, are as it means them."""
+    found = {runtime.type: runtime} if runtime else {}
+    view = JobView(definition.key, definition, runtime=found)
+    status = rolled_out_status(view, runtime_objects(definition.job))
+    # A one-off job of which nothing is left has run.
+    return replace(status, has_run=True) if definition.type is JobType.ONE_OFF else status
