@@ -16,7 +16,7 @@ from .._cluster.errors import AlreadyExists, ApiError, Conflict
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job
 from .._job_models.runtime.patches import merge_patch
-from .._job_models.runtime.runtime_objects import runtime_objects
+from .._job_models.runtime.runtime_objects import STORE, runtime_objects
 from .._job_models.storage.definition import (
     CURRENT_VERSION,
     DEFINITION_KINDS,
@@ -97,6 +97,7 @@ def import_jobs(
     Raises:
         ClusterError: the cluster does not answer, or a counter can't be written.
     """
+    cluster = cluster.with_field_manager(STORE)
     counters = count_jobs(cluster, snapshot, check_mode=check_mode)
     found, unreadable = _found_jobs(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -50,7 +51,7 @@ def stored_job(task: Task) -> Result:
     counters = count_jobs(task.cluster, snapshot, check_mode=task.check_mode)
     changer = JobChanger(
         task.cluster,
-        snapshot,
+        replace(snapshot, counters=counters),
         on_failure=OnFailure(params["on_failure"]),
         check_mode=task.check_mode,
         timeout=float(params["wait_timeout"]),
@@ -62,8 +63,8 @@ def stored_job(task: Task) -> Result:
         warnings += untouched
     reports = _reports(calls, task.cancelled)
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
-    warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
-    result = _result(reports, counters, warnings)
+    warnings += write_metrics(params["metrics_file"], changer.counters, check_mode=task.check_mode)
+    result = _result(reports, changer.counters, warnings)
     if len(reports) < len(calls):
         result["failed"] = True
         result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
