@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .._cluster.cluster import Cluster, Object, ref_of
-from .._cluster.errors import ApiError, ClusterError
+from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
@@ -37,8 +37,6 @@ from .changes.steps import (
     refusal,
     rolled_out_release,
 )
-from .counters import JobCounter, counted, write_counter
-from .job_state import is_missing
 from .snapshot import StoreSnapshot, read_snapshot
 
 __all__ = ["Action", "ChangeReport", "JobChanger", "OnFailure", "quota_problem"]
@@ -98,13 +96,7 @@ class JobChanger:
         self._check_mode = check_mode
         self._timeout = timeout
         self._writer = StepWriter(self._cluster, check_mode, timeout)
-        self._counters: dict[str, JobCounter] = dict(snapshot.counters)
         self._changed: set[JobKey] = set()
-
-    @property
-    def counters(self) -> dict[str, JobCounter]:
-        """The counters by namespace, as they are after the changes."""
-        return dict(self._counters)
 
     def present(self, job: CoreJob) -> ChangeReport:
         """Let a job be as its user means it: its definition, and what runs.
@@ -134,7 +126,7 @@ class JobChanger:
         return self._change(key, goal, Action.SUSPENDED if suspended else Action.UPDATED)
 
     def restarted(self, key: JobKey) -> ChangeReport:
-        """Run a job now: a one-off job once more, a scheduled one outside its schedule, a continuous one with new pods.
+        """Run a job now: a one-off job once more, a scheduled one besides its schedule, others with new pods.
 
         Raises:
             ClusterError: the cluster does not answer, or refuses the definition.
@@ -147,9 +139,12 @@ class JobChanger:
         Raises:
             ClusterError: the cluster does not answer, or refuses a deletion.
         """
-        return self._reported(
-            key, Action.DELETED, lambda change: self._take(change, next_step_to_absence), None
-        )
+
+        def work(change: _Change) -> None:
+            _refuse(refusal(change.view))
+            self._take(change, next_step_to_absence)
+
+        return self._reported(key, Action.DELETED, work)
 
     def _change(self, key: JobKey, goal: Callable[[JobView], Goal], action: Action) -> ChangeReport:
         is_run_changed = False
@@ -164,21 +159,14 @@ class JobChanger:
                 self._restart(change, wanted)
             self._take(change, lambda view: next_step(view, wanted))
 
-        return self._reported(key, action, work, goal)
+        return self._reported(key, action, work)
 
-    def _reported(
-        self,
-        key: JobKey,
-        action: Action,
-        work: Callable[[_Change], None],
-        goal: Callable[[JobView], Goal] | None,
-    ) -> ChangeReport:
+    def _reported(self, key: JobKey, action: Action, work: Callable[[_Change], None]) -> ChangeReport:
         snapshot = self._fresh_snapshot(key) if key in self._changed else self._snapshot
         view = view_of(snapshot, key)
         change = _Change(key, view, view)
-        reason, message, warnings = "", "", list(self._count(snapshot, view))
+        reason, message = "", ""
         try:
-            _refuse(refusal(view) if goal is None else "")
             self._repeat(change, work)
         except RuntimeRefused as error:
             reason, message = self._handle_refusal(change, error)
@@ -194,20 +182,25 @@ class JobChanger:
             _fields(change.view),
             message or "; ".join(change.notes),
             reason,
-            tuple(warnings),
         )
 
     def _repeat(self, change: _Change, work: Callable[[_Change], None]) -> None:
         """Do a change; if others change the same job, decide it again from what is there then."""
+        taken = ""
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
-                return work(change)
+                work(change)
+                return
             except StaleView as error:
+                if error.refused and taken == str(error):
+                    # It is there again, and still no object of the job.
+                    raise error.refused from error
                 if attempt == MOST_ATTEMPTS:
                     raise ClusterError(
                         f"job {change.key}: others have changed it {MOST_ATTEMPTS} times meanwhile: {error}."
                         " Find out who does, and run this again."
                     ) from error
+                taken = str(error) if error.refused else ""
                 time.sleep(random.uniform(0, 0.02 * attempt))
                 change.view = view_of(self._fresh_snapshot(change.key), change.key)
 
@@ -250,6 +243,8 @@ class JobChanger:
                 start_run(self._cluster, main, self._timeout)
             else:
                 restart_pods(self._cluster, main)
+        except (Conflict, NotFound) as error:
+            raise StaleView(str(error)) from error
         except ApiError as error:
             raise RuntimeRefused(view, error) from error
 
@@ -275,24 +270,6 @@ class JobChanger:
             except StaleView:
                 message += ". Its status could not be written, as others have changed the definition"
         return reason, f"{message}. The definition stays; run this again when the cause is gone."
-
-    def _count(self, snapshot: StoreSnapshot, view: JobView) -> list[str]:
-        """Count a job that exists only in Kubernetes or only in storage; warnings."""
-        namespace, definition = view.key.namespace, view.definition
-        unknown = (
-            [] if definition or view.unreadable else [o for o in view.runtime.values() if not o.is_deleting]
-        )
-        is_only_stored = definition and not definition.replaces
-        missing = [definition] if definition and is_only_stored and _is_missing(view) else []
-        before = self._counters.get(namespace) or JobCounter(namespace)
-        after = counted(before, unknown, missing, snapshot.uids.get(namespace, frozenset()) | before.uids)
-        if not self._check_mode and after.counts != before.counts:
-            try:
-                after = write_counter(self._cluster, before, after)
-            except ClusterError as error:
-                return [f"The job is not counted: {one_line(error)}"]
-        self._counters[namespace] = after
-        return []
 
     def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:
         return read_snapshot(self._cluster, (key.namespace,))
@@ -324,13 +301,8 @@ def _refuse(problem: str) -> None:
         raise Refusal(one_line(problem))
 
 
-def _is_missing(view: JobView) -> bool:
-    definition = view.definition
-    return definition is not None and is_missing(definition, view.runtime.get(definition.type))
-
-
 def _is_preparation(view: JobView, step: Step) -> bool:
-    """Whether a step comes before the change itself: an adoption, its status, or the end of another change."""
+    """Whether a step comes before the change itself: an adoption, a status, or the end of another change."""
     if isinstance(step, WriteDefinition):
         return step.is_adoption or (step.existing is not None and step.job == step.existing.job)
     return isinstance(step, WriteStatus) or bool(view.definition and view.definition.replaces)

@@ -22,8 +22,8 @@ def runtime_patch(
 ) -> Object:
     """The merge patch that makes a live object what is meant; empty if nothing is to do.
 
-    It holds the resourceVersion of the live object. Labels and annotations of others stay, as do the number of
-    pods that an autoscaler has set.
+    It holds the resourceVersion of the live object. Labels and annotations of others stay, as does the number
+    of pods that an autoscaler has set.
 
     Args:
         meant: the object to be.

@@ -24,10 +24,6 @@ from .statuses import known_object
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime, WriteStatus
 
 
-class StaleView(LifecycleError):
-    """Others have changed what a step was decided from."""
-
-
 class RuntimeRefused(LifecycleError):
     """The API server refuses a runtime object.
 
@@ -40,6 +36,18 @@ class RuntimeRefused(LifecycleError):
         super().__init__(str(error))
         self.view = view
         self.error = error
+
+
+class StaleView(LifecycleError):
+    """Others have changed what a step was decided from.
+
+    Attributes:
+        refused: what it is if it happens again: an object of the same name is not the job's.
+    """
+
+    def __init__(self, message: str, refused: RuntimeRefused | None = None) -> None:
+        super().__init__(message)
+        self.refused = refused
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,8 @@ class StepWriter:
 
     def _write_definition(self, view: JobView, step: WriteDefinition) -> JobView:
         existing = step.existing
-        obj = definition_object(step.job, existing and existing.obj, step.replaces)
+        base = existing or view.definition
+        obj = definition_object(step.job, base.obj if base else None, step.replaces)
         if self.check_mode:
             answer = obj
         elif existing is None:
@@ -121,8 +130,8 @@ class StepWriter:
     def _write_runtime(self, view: JobView, step: WriteRuntime) -> JobView:
         try:
             answer = self._written_runtime(step)
-        except AlreadyExists:
-            raise
+        except AlreadyExists as error:
+            raise StaleView(str(error), RuntimeRefused(view, error)) from error
         except (Conflict, NotFound):
             if step.live is None:
                 raise
@@ -130,11 +139,7 @@ class StepWriter:
         except ApiError as error:
             if not is_answer(error):
                 raise
-            left = (
-                self.cluster.get(*_kind(step.meant), *_place(step.meant)) if step.replacement else step.live
-            )
-            is_gone = step.live is not None and left is None
-            now = view.without_runtime(step.type, step.meant["kind"]) if is_gone else view
+            now = view if step.live is None else self._with_fresh_runtime(view, step.type, step.live)
             raise RuntimeRefused(now, error) from error
         return view.with_runtime(step.type, answer, known_object(step.meant, answer))
 
@@ -190,7 +195,7 @@ class StepWriter:
         left = wait_until_gone(self.cluster, [live], deadline=deadline, cancelled=lambda: False)
         if left.unhealthy:
             raise LifecycleError(
-                f"{ref_of(live)} is still there {self.timeout:g} s after its deletion. Find out which finalizer"
+                f"{ref_of(live)} still exists {self.timeout:g} s after its deletion. Find out which finalizer"
                 " or pod holds it, and run this again."
             )
 

@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The next step of a change of a job, from what there is: pure.
 
-A change is a sequence of steps, and each is decided again from what the steps before have left. A change that was
+A change is a sequence of steps, and each is decided from what the steps before have left. A change that was
 interrupted therefore goes on where it stopped: another run decides its first step from what it reads.
 
-The definition is written before the runtime objects and deleted after them. A definition of another type names the
-one that it replaces until that is gone.
+The definition is written before the runtime objects and deleted after them. A definition of another type
+names the one that it replaces until that is gone.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Goal:
 
     Attributes:
         job: what its user means; its release of defaults counts if its runtime objects are written.
-        is_run_changed: whether a one-off job runs again, if the status of its definition does not say with which
-            fields it has run.
+        is_run_changed: whether a one-off job runs again, if the status of its definition does not say with
+            which fields it has run.
         release: the number of the release of defaults.
     """
 
