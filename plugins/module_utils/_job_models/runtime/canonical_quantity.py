@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_UP, Decimal
+from decimal import ROUND_UP, Context, Decimal, InvalidOperation
 from typing import Any
 
 from ..._cluster.quantity import BadQuantity, parse_quantity
@@ -13,6 +13,8 @@ from ..._cluster.quantity import BadQuantity, parse_quantity
 _DECIMAL_SUFFIXES = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _NANO, _MILLI = -9, -3
+_CONTEXT = Context(prec=50)
+"""More digits than a quantity has that the API server takes."""
 
 
 def canonical_quantity(quantity: Any, *, is_resource: bool = False) -> Any:
@@ -25,11 +27,11 @@ def canonical_quantity(quantity: Any, *, is_resource: bool = False) -> Any:
     if isinstance(quantity, bool) or not isinstance(quantity, (str, int, float)):
         return quantity
     text = str(quantity).strip()
+    smallest = Decimal(1).scaleb(_MILLI if is_resource else _NANO)
     try:
-        number = parse_quantity(text)
-    except BadQuantity:
+        number = parse_quantity(text).quantize(smallest, ROUND_UP, _CONTEXT)
+    except (BadQuantity, InvalidOperation):
         return quantity
-    number = number.quantize(Decimal(1).scaleb(_MILLI if is_resource else _NANO), rounding=ROUND_UP)
     # As the API server does, even where the text has a binary suffix.
     if text.endswith("i") and abs(number) >= 1024 and number == int(number):
         return _in_binary(int(number))

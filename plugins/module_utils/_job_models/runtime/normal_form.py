@@ -144,7 +144,7 @@ def _reduce_job_spec(spec: Object) -> None:
         del spec["parallelism"]
     if spec.get("completions") == 1 and "parallelism" not in spec:
         del spec["completions"]
-    if "backoffLimitPerIndex" in spec and spec.get("backoffLimit") == _MOST_RETRIES:
+    if spec.get("backoffLimit") == (_MOST_RETRIES if "backoffLimitPerIndex" in spec else 6):
         del spec["backoffLimit"]
     replacement = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
     if spec.get("podReplacementPolicy") == replacement:

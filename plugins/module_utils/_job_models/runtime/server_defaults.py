@@ -126,7 +126,6 @@ _POD_SPEC: Defaults = {
 }
 _POD_TEMPLATE: Defaults = {"spec": _POD_SPEC}
 _JOB_SPEC: Defaults = {
-    "backoffLimit": (6,),
     "completionMode": ("NonIndexed",),
     "manualSelector": _FALSE,
     "podFailurePolicy": {"rules": {"onPodConditions": {"status": ("True", "")}}},
@@ -180,18 +179,22 @@ DEFAULTS_BY_KIND: Mapping[str, Defaults] = {
 FIELDS_WITHOUT_EMPTY_MAPS = frozenset(
     {
         "annotations",
+        "clientIP",
         "labels",
         "limits",
         "matchLabels",
         "metadata",
         "nodeSelector",
+        "options",
         "overhead",
         "requests",
         "resources",
         "rollingUpdate",
         "securityContext",
         "selector",
+        "sessionAffinityConfig",
         "strategy",
+        "volumeAttributes",
     }
 )
 """Fields in which ``{}`` means the same as no value. In others, such as ``emptyDir``, it says something."""
