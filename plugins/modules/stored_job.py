@@ -286,7 +286,13 @@ jobs:
       type: bool
       sample: true
     message:
-      description: What else there is to know, such as why the job was refused. Empty if there is nothing.
+      description: What was written, or why the job was refused, or why its pods can't run. May be empty.
+      type: str
+      sample: updated Deployment shop/web
+    reason:
+      description:
+        - A word for a refusal, such as V(OutOfQuota) if a quota refuses the runtime objects or their pods.
+          Empty if nothing was refused.
       type: str
       sample: ""
 lines:

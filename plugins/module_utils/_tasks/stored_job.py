@@ -20,6 +20,7 @@ from .._store.changes.change_report import Action, ChangeReport, OnFailure
 from .._store.counters import JobCounter
 from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
+from .._store.quotas import OUT_OF_QUOTA, quota_problems
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
@@ -62,6 +63,9 @@ def stored_job(task: Task) -> Result:
         calls += [(key, partial(changer.absent, key)) for key in surplus]
         warnings += untouched
     reports = _reports(calls, task.cancelled)
+    if any(one.changed for one in reports) and not task.check_mode:
+        snapshot = read_jobs(task.cluster, tuple(namespaces))
+    reports = _with_quotas(reports, quota_problems(task.cluster, snapshot))
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
     warnings += write_metrics(params["metrics_file"], changer.counters, check_mode=task.check_mode)
     result = _result(reports, changer.counters, warnings)
@@ -110,6 +114,16 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
     return reports
 
 
+def _with_quotas(reports: Sequence[ChangeReport], problems: Mapping[JobKey, str]) -> list[ChangeReport]:
+    """The reports, with a word about jobs whose pods a quota refuses."""
+    return [
+        replace(one, reason=OUT_OF_QUOTA, message=f"{OUT_OF_QUOTA}: {problems[one.key]}")
+        if one.key in problems and one.action is not Action.REFUSED
+        else one
+        for one in reports
+    ]
+
+
 def _result(
     reports: Sequence[ChangeReport], counters: Mapping[str, JobCounter], warnings: Sequence[str]
 ) -> Result:
@@ -123,6 +137,7 @@ def _result(
                 "action": str(one.action),
                 "changed": one.changed,
                 "message": one_line(one.message),
+                "reason": one.reason,
             }
             for one in reports
         ],

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._job_models.storage.storage_definition import VIEWER_ROLE
 from .._store.job_list import ListedJob, dump, job_report, listed_jobs
+from .._store.quotas import OUT_OF_QUOTA, quota_problems
 from .._store.snapshot import StoreSnapshot
 from .job_store_access import counter_rows, read_jobs
 
@@ -23,6 +25,10 @@ def stored_job_info(task: Task) -> Result:
         one
         for one in listed_jobs(snapshot)
         if (not params["names"] or one.key.name in params["names"]) and (one.drift or not params["drift"])
+    ]
+    quota = quota_problems(task.cluster, snapshot)
+    jobs = [
+        replace(one, message=quota[one.key], reason=OUT_OF_QUOTA) if one.key in quota else one for one in jobs
     ]
     result: Result = {
         "changed": False,

@@ -577,3 +577,70 @@ def test_what_others_rely_on_in_results_is_documented(cluster: MemoryCluster) ->
             if name == "stored_job_info" and key == "jobs":
                 (drift,) = (drift for row in result["jobs"] for drift in row["drift"])
                 assert drift.keys() == one["contains"]["drift"]["contains"].keys()
+
+
+# Quotas.
+
+QUOTA = 'pods "web-1" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=0, limited: pods=0'
+
+
+def failed_creation(kind: str, obj: Object) -> Object:
+    """What the controller of a Job tells of a pod that was refused."""
+    meta = obj["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{meta['name']}.1", "namespace": meta["namespace"]},
+        "involvedObject": {"kind": kind, "name": meta["name"], "uid": meta["uid"]},
+        "reason": "FailedCreate",
+        "message": f"Error creating: {QUOTA}",
+    }
+
+
+def test_pods_that_a_quota_refuses_are_shown_with_the_job(cluster: MemoryCluster) -> None:
+    web, once = job_of("web"), job_of("once", JobType.ONE_OFF)
+    roll_out(cluster, web)
+    (main,) = roll_out(cluster, once)
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": QUOTA}
+    patch_runtime(cluster, web, {"status": {"conditions": [failure]}}, "kube-controller-manager")
+    cluster.create(failed_creation("Job", main))
+    found = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert [(one["reason"], QUOTA in one["message"]) for one in found] == [("OutOfQuota", True)] * 2
+    told = call(cluster, namespace="shop", jobs=[{"name": "once", "type": "one-off", **found[0]["fields"]}])
+    assert told["jobs"][0]["reason"] == "OutOfQuota"
+    assert told["lines"] == [f"shop/once: up to date: OutOfQuota: Error creating: {QUOTA}"]
+    patch_runtime(cluster, once, {"status": {"active": 1}}, "kube-controller-manager")
+    (found_once, _web) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found_once["reason"] == ""
+
+
+def test_a_run_of_a_schedule_that_has_a_pod_by_now_is_not_out_of_quota(cluster: MemoryCluster) -> None:
+    backup = job_of("backup", JobType.SCHEDULED)
+    (main,) = roll_out(cluster, backup)
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "backup", "uid": main["metadata"]["uid"]}
+    run = cluster.create(
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {
+                "name": "backup-1",
+                "namespace": "shop",
+                "ownerReferences": [{**owner, "controller": True}],
+            },
+            "spec": main["spec"]["jobTemplate"]["spec"],
+        }
+    )
+    active = [{"kind": "Job", "name": "backup-1", "uid": run["metadata"]["uid"]}]
+    patch_runtime(cluster, backup, {"status": {"active": active}}, "kube-controller-manager")
+    cluster.create(failed_creation("Job", run))
+    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found["reason"] == "OutOfQuota"
+    cluster.patch("batch/v1", "Job", "backup-1", "shop", {"status": {"active": 1}}, subresource="status")
+    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found["reason"] == ""
+
+
+def test_who_may_not_read_events_lists_the_jobs_all_the_same(cluster: MemoryCluster) -> None:
+    roll_out(cluster, job_of("once", JobType.ONE_OFF))
+    cluster.fail_when(lambda one: one.ref.kind == "Event", FORBIDDEN)
+    assert len(call(cluster, stored_job_info.DEFINITION)["jobs"]) == 1
