@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The object that holds the definition of a job: reading it in any storage version, and building the current one.
+"""The object that holds the definition of a job: reading it in any storage version, building the current one.
 
-An old version is migrated in memory when it is read; the object itself changes when it is next written. Unknown
-fields survive both, unless a newer version has given their name a meaning.
+An old version is migrated in memory when it is read; the object itself changes when it is next written.
+Unknown fields survive both, unless a newer version has given their name a meaning.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _KEPT_METADATA = ("labels", "annotations")
 
 
 class UnreadableDefinition(LifecycleError):
-    """An object is no definition that can be read. The message says what is wrong with it, in one sentence."""
+    """An object can't be read or written as a definition. The message is a sentence without its full stop."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,13 @@ def read_definition(obj: Object, defaults: int | None = None) -> StoredDefinitio
     Raises:
         UnreadableDefinition: the object is no definition, or a field of its ``spec`` has the wrong shape.
     """
+    try:
+        return _read(obj, defaults)
+    except RecursionError:
+        raise UnreadableDefinition("it is nested too deeply") from None
+
+
+def _read(obj: Object, defaults: int | None) -> StoredDefinition:
     given = mapping_of(obj)
     meta, type_ = mapping_of(given.get("metadata")), _TYPES.get(text_of(given.get("kind")))
     if type_ is None:
@@ -132,7 +139,8 @@ def definition_object(
     version = _version_or_current(base)
     if version > CURRENT_VERSION:
         raise UnreadableDefinition(
-            f"its storage version is {version}, and this release writes {CURRENT_VERSION}; use a newer release"
+            f"its storage version is {version}, and this release writes at most {CURRENT_VERSION};"
+            " use a newer release"
         )
     meta = mapping_of(base.get("metadata"))
     spec = without_known(_MODELS[version], mapping_of(base.get("spec")))

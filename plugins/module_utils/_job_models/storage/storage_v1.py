@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class StorageV1:
     health_script: str | None = stored("healthScript", Text())
     emails: str | None = stored("emails", Text())
     extra: Mapping[str, Any] | None = stored("extra", Open())
-    extra_nulls: list[str] | None = stored("extraNulls", Lines())
+    extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
     replaces: str | None = stored("replaces", Text())
 
     def to_v2(self) -> StorageV2:

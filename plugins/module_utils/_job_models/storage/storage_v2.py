@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class StorageV2:
     logs: Mapping[str, str] | None = stored("logs", Group("stdout", "stderr"))
     emails: str | None = stored("emails", Text())
     extra: Mapping[str, Any] | None = stored("extra", Open())
-    extra_nulls: list[str] | None = stored("extraNulls", Lines())
+    extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
     replaces: str | None = stored("replaces", Text())
 
     def to_v3(self) -> StorageV3:

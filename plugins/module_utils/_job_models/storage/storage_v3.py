@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from .stored_fields import Group, Lines, Number, Open, Switch, Text, Texts, stor
 
 @dataclass(frozen=True)
 class StorageV3:
-    """The fields that a ``spec`` of version 3 sets; None for the others. Other versions only ever lead to it."""
+    """The fields that a ``spec`` of version 3 sets; None for the others."""
 
     command: str | None = stored("command", Text())
     image: str | None = stored("image", Text())
@@ -33,5 +33,5 @@ class StorageV3:
     logs: Mapping[str, str] | None = stored("logs", Group("stdout", "stderr"))
     emails: str | None = stored("emails", Text())
     extra: Mapping[str, Any] | None = stored("extra", Open())
-    extra_nulls: list[str] | None = stored("extraNulls", Lines())
+    extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
     replaces: str | None = stored("replaces", Text())

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a storage model stands in a ``spec``: the shape of each known field, reading, removing and writing. Pure.
+"""How a storage model stands in a ``spec``: reading, removing and writing its known fields. Pure.
 
 All that a model does not know is left as it is, also inside the mappings that it knows.
 """
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
+from ..._jobs.loose_json import mapping_of
 from ..._text import one_line
 
 Model = TypeVar("Model")
@@ -35,14 +36,6 @@ class Shape:
             Unfit: the value has another shape.
         """
         raise NotImplementedError
-
-    def unknown(self, value: Any) -> Any:
-        """What is left of a value without what is known of it; None if that is nothing."""
-        return None
-
-    def written(self, value: Any, unknown: Any) -> Any:
-        """A value as the ``spec`` has it, together with what is unknown of the one there."""
-        return deep_copy(value)
 
 
 class Text(Shape):
@@ -117,14 +110,14 @@ class Group(Shape):
                     raise Unfit(f"has {name}, which {error}") from None
         return found or None
 
-    def unknown(self, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return None
-        return {name: one for name, one in value.items() if name not in self.names} or None
+    def unknown(self, value: Any) -> Object:
+        """What is left of a value without the known names."""
+        return {name: one for name, one in mapping_of(value).items() if name not in self.names}
 
-    def written(self, value: Any, unknown: Any) -> Any:
-        # An empty group would look like one that is not set.
-        return {**(unknown or {}), **(value or {self.names[0]: ""})}
+    def written(self, value: Mapping[str, str], unknown: object) -> Object:
+        """A value as the ``spec`` has it, with what is unknown of the one there."""
+        # Without a known name, it would not be set.
+        return {**mapping_of(unknown), **(value or {self.names[0]: ""})}
 
 
 def stored(name: str, shape: Shape) -> Any:
@@ -157,8 +150,8 @@ def without_known(model: type[Any], spec: Mapping[str, Any]) -> Object:
     """A ``spec`` without all that a storage model knows. Shares nothing with its argument."""
     left: Object = deep_copy(dict(spec))
     for _, name, shape in _known(model):
-        unknown = shape.unknown(left.pop(name, None))
-        if unknown is not None:
+        value = left.pop(name, None)
+        if isinstance(shape, Group) and (unknown := shape.unknown(value)):
             left[name] = unknown
     return left
 
@@ -169,7 +162,8 @@ def with_model(model: Any, unknown: Mapping[str, Any]) -> Object:
     for attribute, name, shape in _known(type(model)):
         value = getattr(model, attribute)
         if value is not None:
-            spec[name] = shape.written(value, spec.get(name))
+            old = spec.get(name)
+            spec[name] = shape.written(value, old) if isinstance(shape, Group) else deep_copy(value)
     return spec
 
 
