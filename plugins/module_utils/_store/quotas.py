@@ -21,7 +21,7 @@ __all__ = ["OUT_OF_QUOTA", "quota_problems"]
 
 
 class _Waiting(NamedTuple):
-    """A Job that may wait for its first pod: the job that it belongs to, and its name if that is another one."""
+    """A Job that may wait for its first pod: whose it is, and its name if it is a run of a schedule."""
 
     key: JobKey
     run: str = ""
@@ -44,7 +44,7 @@ def quota_problems(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[JobKey,
     for runtime in snapshot.runtime.values():
         if runtime.type is JobType.CONTINUOUS:
             conditions = mappings_in(mapping_of(runtime.main.get("status")).get("conditions"))
-            problems |= {runtime.key: _message(one) for one in conditions if _is_failure(one)}
+            problems.update((runtime.key, _message(one)) for one in conditions if _is_failure(one))
         else:
             waiting |= _waiting(runtime)
     for event in _failed_creations(cluster, snapshot) if waiting else ():
