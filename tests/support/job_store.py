@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.default
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     KINDS_OF,
+    STORE,
     runtime_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
@@ -34,12 +35,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
-    Request,
     namespace_named,
 )
-
-STORE_MANAGER = "kyma-lifecycle/job-store"
-"""A field manager of the job store."""
 
 FIELDS: dict[JobType, dict[str, Any]] = {
     JobType.ONE_OFF: {"image": "busybox:1", "command": "true"},
@@ -76,13 +73,13 @@ def create_runtime(cluster: MemoryCluster, job: CoreJob, manager: str = "kubectl
 def create_definition(cluster: MemoryCluster, job: CoreJob, replaces: JobType | None = None) -> Object:
     """Make the definition of a job alone."""
     ensure_namespace(cluster, job.key.namespace)
-    return cluster.with_field_manager(STORE_MANAGER).create(definition_object(job, replaces=replaces))
+    return cluster.with_field_manager(STORE).create(definition_object(job, replaces=replaces))
 
 
 def roll_out(cluster: MemoryCluster, job: CoreJob, *, has_run: bool = True, **status: Any) -> list[Object]:
     """Make a job as the store does: its definition, its runtime objects, its status; the runtime objects."""
     create_definition(cluster, job)
-    live = create_runtime(cluster, job, STORE_MANAGER)
+    live = create_runtime(cluster, job, STORE)
     note_status(cluster, job, live, has_run=has_run, **status)
     return live
 
@@ -119,9 +116,3 @@ def delete_runtime(cluster: MemoryCluster, job: CoreJob) -> None:
     """Delete the runtime objects of a job."""
     for obj in runtime_objects(job):
         cluster.delete(obj["apiVersion"], obj["kind"], job.key.name, job.key.namespace)
-
-
-def reads(cluster: MemoryCluster) -> list[Request]:
-    """The requests so far, none of which has changed anything."""
-    assert not [one for one in cluster.requests if one.writes]
-    return cluster.requests

@@ -377,7 +377,7 @@ def test_of_unknown_jobs_with_one_name_the_oldest_can_be_adopted(cluster: Memory
 def test_a_job_that_is_being_deleted_is_neither_adopted_nor_counted(cluster: MemoryCluster) -> None:
     [obj] = create_runtime(cluster, job_of("web", port=None))
     delete_runtime(cluster, job_of("web", port=None))
-    deleting = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}
+    deleting = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.org/hold"]}
     cluster.seed({**obj, "metadata": {**obj["metadata"], **deleting}})
     for stage in (FIRST, SECOND):
         found = only(cluster, stage)

@@ -71,7 +71,7 @@ def test_what_was_rolled_out_has_not_drifted(cluster: MemoryCluster, type_: JobT
     assert drift(cluster, job) == ()
     assert not is_outdated(read(cluster, job)[0])
     # Its resourceVersion moves, and none of its fields.
-    patch_runtime(cluster, job, {"metadata": {"annotations": {"deployment.kubernetes.io/revision": "7"}}})
+    patch_runtime(cluster, job, {"status": {"observedGeneration": 7}}, "kube-controller-manager")
     assert drift(cluster, job) == ()
 
 
@@ -153,7 +153,7 @@ def test_a_new_default_makes_jobs_outdated_and_lets_none_drift(
     roll_out(cluster, own)
     newest = request.getfixturevalue("new_defaults")
     # Its resourceVersion moves, so that the fields are compared.
-    patch_runtime(cluster, job, {"metadata": {"annotations": {"deployment.kubernetes.io/revision": "7"}}})
+    patch_runtime(cluster, job, {"status": {"observedGeneration": 7}}, "kube-controller-manager")
     definition = read(cluster, job)[0]
     assert is_outdated(definition)
     assert drift(cluster, job) == ()
