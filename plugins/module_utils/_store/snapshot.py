@@ -72,6 +72,7 @@ class StoreSnapshot:
     Attributes:
         definitions: the one that counts for each name.
         replaced: definitions that those of the same name replace, while a job changes its type.
+        left_out: the types of the definitions that the label selector leaves out.
         unreadable: definitions that can't be read.
         runtime: what runs, by name and type. What is no job is left out.
         excluded: why an object of a job's kind is no job, by name and type.
@@ -85,6 +86,7 @@ class StoreSnapshot:
 
     definitions: Mapping[JobKey, StoredDefinition] = field(default_factory=dict)
     replaced: Mapping[JobKey, StoredDefinition] = field(default_factory=dict)
+    left_out: Mapping[JobKey, JobType] = field(default_factory=dict)
     unreadable: tuple[Unreadable, ...] = ()
     runtime: Mapping[tuple[JobKey, JobType], RuntimeJob] = field(default_factory=dict)
     excluded: Mapping[tuple[JobKey, JobType], str] = field(default_factory=dict)
@@ -152,11 +154,13 @@ def read_snapshot(
             place not in left_out and (not label_selector or matches(runtime_objects(definition.job)[0]))
         )
 
+    definitions = {key: one for key, one in stored.definitions.items() if is_selected(one)}
     switches, problem = store
     counters = map(counter_from, found[COUNTER_KIND])
     return StoreSnapshot(
-        definitions={key: one for key, one in stored.definitions.items() if is_selected(one)},
+        definitions=definitions,
         replaced=stored.replaced,
+        left_out={key: one.type for key, one in stored.definitions.items() if key not in definitions},
         unreadable=stored.unreadable,
         runtime=runtime,
         excluded=excluded,

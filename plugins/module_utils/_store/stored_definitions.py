@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from .._cluster.cluster import Object, Ref, ref_of
 from .._errors import LifecycleError
 from .._job_models.core_job import JobKey
-from .._job_models.runtime.runtime_objects import runtime_objects
-from .._job_models.storage.definition import StoredDefinition, read_definition
+from .._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
+from .._job_models.storage.definition import StoredDefinition, UnreadableDefinition, read_definition
+from .._jobs.loose_json import mapping_of
 from .._text import one_line
 
 UNREADABLE = (LifecycleError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -70,8 +71,7 @@ def read_definitions(objects: Iterable[Object]) -> StoredDefinitions:
     for obj in sorted(objects, key=_age):
         try:
             definition = read_definition(obj)
-            # What the runtime objects can't be built from is of no use to anybody.
-            runtime_objects(definition.job)
+            _check_objects(definition)
         except UNREADABLE as error:
             problem = problem_of(error)
             unreadable.append(Unreadable(ref_of(obj), problem))
@@ -94,6 +94,21 @@ def read_definitions(objects: Iterable[Object]) -> StoredDefinitions:
                     f" have. Only {ref_of(chosen.obj)} counts. Delete one of them."
                 )
     return StoredDefinitions(counting, replaced, tuple(unreadable), tuple(warnings))
+
+
+def _check_objects(definition: StoredDefinition) -> None:
+    """Check that the runtime objects can be built and have the name of the definition.
+
+    Raises:
+        UnreadableDefinition: ``extra`` changes what names an object.
+    """
+    for (api_version, kind), obj in zip(
+        KINDS_OF[definition.type], runtime_objects(definition.job), strict=False
+    ):
+        meta = mapping_of(obj.get("metadata"))
+        found = (obj.get("apiVersion"), obj.get("kind"), meta.get("namespace"), meta.get("name"))
+        if found != (api_version, kind, *definition.key):
+            raise UnreadableDefinition(f"spec.extra changes name, namespace or kind of its {kind}")
 
 
 def _age(obj: Object) -> tuple[str, str, str, str]:

@@ -42,8 +42,9 @@ def adoptable_job(snapshot: StoreSnapshot, runtime: RuntimeJob) -> CoreJob:
         UnreadableJob: no definition can be made of it.
     """
     defined = snapshot.definitions.get(runtime.key)
-    if defined:
-        raise UnreadableJob(f"Its name is taken by a {defined.type} job. Delete one of them.")
+    taken = defined.type if defined else snapshot.left_out.get(runtime.key)
+    if taken:
+        raise UnreadableJob(f"Its name is taken by a {taken} job. Delete one of them.")
     same_name = [snapshot.runtime.get((runtime.key, type_)) for type_ in JobType]
     oldest = min((one for one in same_name if one), key=_age, default=runtime)
     if oldest.type is not runtime.type:

@@ -355,6 +355,17 @@ def test_a_job_with_the_name_of_a_definition_of_another_type_cannot_be_adopted(
     assert count(cluster) == (1, 0)
 
 
+def test_a_definition_that_a_filter_leaves_out_has_its_name_all_the_same(cluster: MemoryCluster) -> None:
+    team = {"CronJob": {"metadata": {"labels": {"team": "a"}}}}
+    create_definition(cluster, job_of("other", JobType.CONTINUOUS))
+    create_runtime(cluster, job_of("other", JobType.SCHEDULED, extra=team))
+    roll_out(cluster, job_of("web", JobType.SCHEDULED, extra=team))
+    create_definition(cluster, job_of("web", JobType.CONTINUOUS), replaces=JobType.SCHEDULED)
+    [found] = listed_jobs(read_snapshot(cluster, label_selector="team=a"))
+    assert (found.key.name, found.is_adoptable) == ("other", False)
+    assert found.message == "Its name is taken by a continuous job. Delete one of them."
+
+
 def test_of_unknown_jobs_with_one_name_the_oldest_can_be_adopted(cluster: MemoryCluster) -> None:
     for type_, created in ((JobType.ONE_OFF, "2026-02"), (JobType.SCHEDULED, "2026-01")):
         [obj] = create_runtime(cluster, job_of("web", type_))

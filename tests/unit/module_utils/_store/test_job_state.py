@@ -40,6 +40,7 @@ from tests.support.job_store import (
     create_runtime,
     delete_runtime,
     job_of,
+    note_status,
     patch_runtime,
     roll_out,
     store_cluster,
@@ -182,6 +183,26 @@ def test_a_definition_that_was_never_rolled_out_is_not_outdated(cluster: MemoryC
     create_runtime(cluster, job)
     assert not is_outdated(read(cluster, job)[0])
     assert drift(cluster, job) == ()
+
+
+def test_what_was_never_rolled_out_is_not_outdated_by_a_new_default(
+    cluster: MemoryCluster, request: pytest.FixtureRequest
+) -> None:
+    job = job_of("web", memory=None)
+    create_definition(cluster, job)
+    note_status(cluster, job, create_runtime(cluster, job), objects=())
+    request.getfixturevalue("new_defaults")
+    definition = read(cluster, job)[0]
+    assert definition.status.defaults
+    assert not is_outdated(definition)
+
+
+def test_what_was_never_rolled_out_drifts_from_what_is_meant(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    create_definition(cluster, job)
+    create_runtime(cluster, job)
+    cluster.delete("v1", "Service", "web", "shop")
+    assert [str(one.ref) for one in drift(cluster, job)] == ["Service shop/web"]
 
 
 @pytest.mark.parametrize("type_", JobType)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -174,6 +175,8 @@ def test_a_label_filter_leaves_jobs_and_their_definitions_out(cluster: MemoryClu
     for name in ("stored", "foreign", "relabelled"):
         roll_out(cluster, job_of(name, extra=team if name == "stored" else None))
     relabel(cluster, ("apps/v1", "Deployment"), "relabelled", labels={"team": "a"})
+    roll_out(cluster, job_of("moved", extra=team))
+    relabel(cluster, ("apps/v1", "Deployment"), "moved", labels={"team": "b"})
     create_definition(cluster, job_of("missing", extra=team))
     create_definition(cluster, job_of("missing-foreign"))
     create_runtime(cluster, job_of("unknown", extra=team))
@@ -182,7 +185,9 @@ def test_a_label_filter_leaves_jobs_and_their_definitions_out(cluster: MemoryClu
     assert names(snapshot) == {"shop/stored", "shop/relabelled", "shop/unknown"}
     assert {key.name for key in snapshot.definitions} == {"stored", "relabelled", "missing"}
     assert snapshot.uids == read_snapshot(cluster).uids
-    assert len(read_snapshot(cluster).definitions) == 5
+    assert {key.name for key in snapshot.left_out} == {"foreign", "moved", "missing-foreign"}
+    everything = read_snapshot(cluster)
+    assert (len(everything.definitions), everything.left_out) == (6, {})
 
 
 def test_a_filter_that_cannot_be_read_is_refused_before_any_request(cluster: MemoryCluster) -> None:
@@ -191,27 +196,30 @@ def test_a_filter_that_cannot_be_read_is_refused_before_any_request(cluster: Mem
     assert cluster.requests == []
 
 
-def test_of_one_name_the_definition_counts_that_replaces_the_other(cluster: MemoryCluster) -> None:
-    create_definition(cluster, job_of("web", JobType.SCHEDULED))
-    create_definition(cluster, job_of("web", JobType.CONTINUOUS), replaces=JobType.SCHEDULED)
+@pytest.mark.parametrize(("old", "new"), [*permutations(JobType, 2)])
+def test_of_one_name_the_definition_counts_that_replaces_the_other(
+    cluster: MemoryCluster, old: JobType, new: JobType
+) -> None:
+    create_definition(cluster, job_of("web", old))
+    create_definition(cluster, job_of("web", new), replaces=old)
     snapshot = read_snapshot(cluster)
     key = JobKey("shop", "web")
-    assert snapshot.definitions[key].type is JobType.CONTINUOUS
-    assert snapshot.replaced[key].type is JobType.SCHEDULED
+    assert snapshot.definitions[key].type is new
+    assert snapshot.replaced[key].type is old
     assert snapshot.warnings == ()
 
 
 def test_of_one_name_the_older_definition_counts_otherwise(cluster: MemoryCluster) -> None:
-    for type_, created in ((JobType.CONTINUOUS, "2026-02-01"), (JobType.SCHEDULED, "2026-01-01")):
+    for type_, created in ((JobType.CONTINUOUS, "2026-01-01"), (JobType.SCHEDULED, "2026-02-01")):
         obj = create_definition(cluster, job_of("web", type_))
         cluster.delete(*DEFINITION_KINDS[type_], "web", "shop")
         cluster.seed({**obj, "metadata": {**obj["metadata"], "creationTimestamp": f"{created}T00:00:00Z"}})
     snapshot = read_snapshot(cluster)
-    assert snapshot.definitions[JobKey("shop", "web")].type is JobType.SCHEDULED
+    assert snapshot.definitions[JobKey("shop", "web")].type is JobType.CONTINUOUS
     assert snapshot.replaced == {}
     assert snapshot.warnings == (
-        "ScheduledJob shop/web and ContinuousJob shop/web have the same name, which only one job may have."
-        " Only ScheduledJob shop/web counts. Delete one of them.",
+        "ContinuousJob shop/web and ScheduledJob shop/web have the same name, which only one job may have."
+        " Only ContinuousJob shop/web counts. Delete one of them.",
     )
 
 
@@ -257,6 +265,18 @@ def test_a_corrupt_definition_is_a_warning(cluster: MemoryCluster) -> None:
     snapshot = read_snapshot(cluster)
     assert [str(one.ref) for one in snapshot.unreadable] == ["ContinuousJob shop/bad"]
     assert len(snapshot.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "patch", [{"metadata": None}, {"metadata": {"name": "other"}}, {"kind": "DaemonSet"}, {"metadata": "odd"}]
+)
+def test_a_definition_that_names_other_objects_cannot_be_read(cluster: MemoryCluster, patch: Object) -> None:
+    create_definition(cluster, job_of("bad", extra={"Deployment": patch}))
+    create_definition(cluster, job_of("good"))
+    snapshot = read_snapshot(cluster, label_selector="!team")
+    assert [key.name for key in snapshot.definitions] == ["good"]
+    problem = "spec.extra changes name, namespace or kind of its Deployment"
+    assert [one.problem for one in snapshot.unreadable] == [problem]
 
 
 def test_switches_and_counters_are_read(cluster: MemoryCluster) -> None:
