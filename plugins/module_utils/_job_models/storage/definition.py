@@ -196,7 +196,7 @@ def _fields_of(stored: StorageV3) -> tuple[dict[str, Any], list[str]]:
 
 def _storage_of(job: CoreJob, replaces: JobType | None) -> StorageV3:
     fields = fields_of(job)
-    resources = {name: fields.pop(name) for name in ("memory", "cpu") if name in fields}
+    resources: dict[str, str] = {name: fields.pop(name) for name in ("memory", "cpu") if name in fields}
     if "extra" in fields:
         fields["extra"], fields["extra_nulls"] = split_nulls(fields["extra"])
         fields["extra_nulls"] = fields["extra_nulls"] or None

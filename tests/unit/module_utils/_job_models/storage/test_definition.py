@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A job is the same after it was stored; old versions lose nothing; unknown fields survive; nothing else is raised."""
+"""A stored job is the same, also in old versions; unknown fields survive; reading raises one error only."""
 
 from __future__ import annotations
 
