@@ -120,12 +120,12 @@ def install_problem(what: str, refusal: Forbidden, command: str) -> str:
     """Why custom resources can't be installed, and what to do.
 
     Args:
-        what: is missing or not current, with its verb.
+        what: is missing or not current.
         refusal: of the API server.
         command: that installs them.
     """
     return (
-        f"{what} missing or not the one of this version, and you may not install it:"
+        f"{what} is missing or not the one of this version, and you may not install it:"
         f" {one_line(refusal.api_message)}. It takes the rights to {INSTALL_RIGHTS}. Get them, or have an"
         f" administrator run this:\n{command}"
     )

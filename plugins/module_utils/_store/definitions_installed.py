@@ -61,4 +61,4 @@ def update_definitions(cluster: Cluster, state: DefinitionState) -> tuple[bool, 
 
 
 def _problem(refusal: Forbidden) -> str:
-    return install_problem("the definition of the job store is", refusal, INSTALL_COMMAND)
+    return install_problem("the definition of the job store", refusal, INSTALL_COMMAND)

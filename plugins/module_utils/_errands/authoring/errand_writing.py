@@ -41,7 +41,7 @@ def update_definition(cluster: Cluster, state: DefinitionState) -> tuple[bool, t
 def install_problem(refusal: Forbidden) -> str:
     """Why the definition can't be installed, and what to do."""
     command = "ansible-playbook kyma.lifecycle.reconcile_errands"
-    return kinds_problem(f"the definition {CRD_NAME} is", refusal, command)
+    return kinds_problem(f"the definition {CRD_NAME}", refusal, command)
 
 
 def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:
