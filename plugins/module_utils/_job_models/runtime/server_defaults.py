@@ -78,7 +78,7 @@ _VOLUME: Defaults = {
     "gcePersistentDisk": {**_READ_ONLY, "fsType": _EMPTY, "partition": _ZERO},
     "glusterfs": _READ_ONLY,
     "hostPath": {"type": _EMPTY},
-    "iscsi": {**_READ_ONLY, "fsType": _EMPTY, "iscsiInterface": ("default", "")},
+    "iscsi": {**_READ_ONLY, "fsType": _EMPTY, "iscsiInterface": ("default", ""), "lun": _ZERO},
     "nfs": _READ_ONLY,
     "persistentVolumeClaim": _READ_ONLY,
     "photonPersistentDisk": {"fsType": _EMPTY},
