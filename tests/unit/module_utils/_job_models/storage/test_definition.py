@@ -242,6 +242,7 @@ BROKEN: Mapping[str, tuple[Any, str]] = {
     "a list": (stored({"image": ["a"]}), "spec.image is a list, not a text"),
     "a truth": (stored({"image": True}), "spec.image is True, not a text"),
     "a word": (stored({"retry": "often"}), "spec.retry is 'often', not a whole number"),
+    "a number": (stored({"retry": True}), "spec.retry is True, not a whole number"),
     "a fraction": (stored({"port": 1.5}), "spec.port is 1.5, not a whole number"),
     "no switch": (stored({"suspend": "no"}), "spec.suspend is 'no', not true or false"),
     "env": (stored({"env": {"A": {"secret": 1}}}), "spec.env has 'A', which is not a text"),
