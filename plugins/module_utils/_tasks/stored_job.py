@@ -52,7 +52,7 @@ def stored_job(task: Task) -> Result:
     counters = count_jobs(task.cluster, snapshot, check_mode=task.check_mode)
     changer = JobChanger(
         task.cluster,
-        replace(snapshot, counters=counters),
+        snapshot,
         on_failure=OnFailure(params["on_failure"]),
         check_mode=task.check_mode,
         timeout=float(params["wait_timeout"]),
@@ -67,8 +67,8 @@ def stored_job(task: Task) -> Result:
         snapshot = read_jobs(task.cluster, tuple(namespaces))
     reports = _with_quotas(reports, quota_problems(task.cluster, snapshot))
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
-    warnings += write_metrics(params["metrics_file"], changer.counters, check_mode=task.check_mode)
-    result = _result(reports, changer.counters, warnings)
+    warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
+    result = _result(reports, counters, warnings)
     if len(reports) < len(calls):
         result["failed"] = True
         result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
