@@ -20,7 +20,7 @@ from .._store.switches import (
     switches_object,
     write_switches,
 )
-from .job_store_access import read_jobs
+from .shared.job_store_access import read_jobs
 
 
 def job_store(task: Task) -> Result:

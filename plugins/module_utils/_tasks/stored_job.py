@@ -24,9 +24,9 @@ from .._store.quotas import OUT_OF_QUOTA, quota_problems
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
-from .job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
-from .plain_options import plain_options
-from .requested_jobs import (
+from .shared.job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
+from .shared.plain_options import plain_options
+from .shared.requested_jobs import (
     ABSENT,
     FIELDS_SPEC,
     PRESENT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .._carrier.task import Result, Task, TaskDefinition
 from .._objects.apply.diff import diff_of
 from .._store.job_import import import_jobs
-from .job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
+from .shared.job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
 
 
 def stored_job_import(task: Task) -> Result:

@@ -14,7 +14,7 @@ from .._job_models.storage.storage_definition import VIEWER_ROLE
 from .._store.job_list import ListedJob, dump, job_report, listed_jobs
 from .._store.quotas import OUT_OF_QUOTA, quota_problems
 from .._store.snapshot import StoreSnapshot
-from .job_store_access import counter_rows, read_jobs
+from .shared.job_store_access import counter_rows, read_jobs
 
 
 def stored_job_info(task: Task) -> Result:

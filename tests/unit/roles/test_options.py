@@ -14,7 +14,7 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import MODULE_SPEC, ONE_MODULE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.requested_jobs import FIELDS_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.requested_jobs import FIELDS_SPEC
 
 from tests.cluster.paths import ROOT
 

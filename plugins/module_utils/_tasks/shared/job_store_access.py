@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._cluster.cluster import Cluster
-from .._cluster.errors import Forbidden
-from .._errands.metrics import write_textfile
-from .._errors import LifecycleError
-from .._job_models.core_job import JobType
-from .._job_models.storage.definition import DEFINITION_KINDS
-from .._job_models.storage.storage_definition import MANAGER_ROLE
-from .._store.counters import JobCounter, store_metrics
-from .._store.snapshot import StoreSnapshot, read_snapshot
-from .._text import one_line
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import Forbidden
+from ..._errands.metrics import write_textfile
+from ..._errors import LifecycleError
+from ..._job_models.core_job import JobType
+from ..._job_models.storage.definition import DEFINITION_KINDS
+from ..._job_models.storage.storage_definition import MANAGER_ROLE
+from ..._store.counters import JobCounter, store_metrics
+from ..._store.snapshot import StoreSnapshot, read_snapshot
+from ..._text import one_line
 
 INSTALL_HINT = (
     "Install it with the module kyma.lifecycle.job_store, or the role kyma.lifecycle.kyma_job_store"

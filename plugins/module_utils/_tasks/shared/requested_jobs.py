@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._carrier.options import ArgumentSpec
-from .._errors import LifecycleError
-from .._job_models.core_job import CoreJob, JobKey, JobType
-from .._job_models.job_fields import core_job
-from .._job_models.validation import job_problems
-from .._text import one_line
+from ..._carrier.options import ArgumentSpec
+from ..._errors import LifecycleError
+from ..._job_models.core_job import CoreJob, JobKey, JobType
+from ..._job_models.job_fields import core_job
+from ..._job_models.validation import job_problems
+from ..._text import one_line
 
 FIELDS_SPEC: ArgumentSpec = {
     "image": {"type": "str"},
