@@ -66,6 +66,11 @@ def job_problems(name: str, type: str, fields: Mapping[str, Any]) -> list[str]:
     return problems
 
 
+def is_field_of(field: str, type: JobType) -> bool:
+    """Whether jobs of a type have a field."""
+    return type in _TYPES_OF_FIELDS.get(field, (*JobType,))
+
+
 def _name_problems(name: Any) -> Iterator[str]:
     if not isinstance(name, str) or not _LABEL.fullmatch(name):
         yield _problem(
@@ -214,8 +219,8 @@ def _logs(field: str, value: Any) -> Iterator[str]:
     yield from _unknown_parts(field, value, "stdout", "stderr")
     for name in ("stdout", "stderr"):
         path = value.get(name)
-        if path is not None and path != "" and not _is_absolute(path):
-            yield _problem(f"{field}.{name}", path, "an absolute path, such as /data/job.log")
+        if path is not None and (not isinstance(path, str) or "\0" in path):
+            yield _problem(f"{field}.{name}", path, "a path, such as /data/job.log")
 
 
 def _extra(field: str, value: Any) -> Iterator[str]:

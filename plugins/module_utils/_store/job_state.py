@@ -14,7 +14,7 @@ from .._job_models.core_job import CoreJob, JobType
 from .._job_models.defaults import CURRENT_DEFAULTS
 from .._job_models.drift import DriftedField, find_drift
 from .._job_models.job_fields import core_job, fields_of
-from .._job_models.runtime.recognition import job_from_runtime
+from .._job_models.recognition import job_from_runtime
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import object_digest

@@ -14,7 +14,7 @@ from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Cluster, Object
 from .._cluster.errors import Forbidden
 from .._cluster.object_selectors import label_matcher
 from .._job_models.core_job import JobKey, JobType
-from .._job_models.runtime.recognition import has_controller
+from .._job_models.recognition import has_controller
 from .._job_models.runtime.runtime_objects import JOB_LABEL, KINDS_OF, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
 from .._jobs.loose_json import mapping_of, mappings_in

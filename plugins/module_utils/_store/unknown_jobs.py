@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .._job_models.core_job import CoreJob, JobKey, JobType
-from .._job_models.runtime.recognition import UnreadableJob
+from .._job_models.recognition import UnreadableJob
 from .._job_models.storage.definition import StoredDefinition
 from .job_state import is_missing, running_job
 from .snapshot import RuntimeJob, StoreSnapshot

@@ -24,7 +24,7 @@ def canonical_quantity(quantity: Any, *, is_resource: bool = False) -> Any:
         quantity: a text, or a number as YAML reads a quantity without a unit.
         is_resource: whether it is the amount of a resource, of which the API server keeps three decimals.
     """
-    if isinstance(quantity, bool) or not isinstance(quantity, (str, int, float)):
+    if not isinstance(quantity, (str, int, float)):
         return quantity
     text = str(quantity).strip()
     smallest = Decimal(1).scaleb(_MILLI if is_resource else _NANO)

@@ -12,7 +12,7 @@ from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Object
 from ..command_lines import shell_line
 from ..core_job import CoreJob, HealthCheck, JobType
 from ..schedules import resolved_schedule
-from .patches import apply_patch
+from .patches import apply_extra
 
 JOB, CRON_JOB, DEPLOYMENT, SERVICE = "Job", "CronJob", "Deployment", "Service"
 
@@ -48,7 +48,7 @@ def runtime_objects(job: CoreJob) -> list[Object]:
         patch = job.extra.get(kind)
         if isinstance(patch, Mapping) and patch:
             obj = objects.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": _named(job)}
-            objects[kind] = apply_patch(obj, patch)
+            objects[kind] = apply_extra(obj, patch)
     return list(objects.values())
 
 

@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobType,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.recognition import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import (
     UnreadableJob,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (

@@ -33,6 +33,8 @@ from tests.support.extent import examples
         ("1000000", "1M"),
         ("1e3", "1e3"),
         ("12E", "12E"),
+        ("12000P", "12E"),
+        ("0Ki", "0"),
         ("1.0001", "1001m"),
         ("0", "0"),
         ("much", "much"),
@@ -47,6 +49,7 @@ def test_an_amount_of_a_resource(amount: Any, form: Any) -> None:
 def test_other_amounts_keep_nine_decimals() -> None:
     assert canonical_quantity("1.0001") == "1000100u"
     assert canonical_quantity("0.0000000001") == "1n"
+    assert canonical_quantity("0.00001Ei") == "11529215046068469760u"
 
 
 NUMBERS = st.decimals(0, 10**15, places=3)

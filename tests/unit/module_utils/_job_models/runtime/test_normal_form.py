@@ -311,6 +311,19 @@ def test_empty_maps_that_say_something_stay() -> None:
     assert pod_form({"affinity": affinity}) == {"affinity": affinity}
 
 
+def test_amounts_of_resources_keep_three_decimals() -> None:
+    resources = {"limits": {"cpu": "1.0001"}, "requests": {"cpu": "0.5"}}
+    form = {"limits": {"cpu": "1001m"}, "requests": {"cpu": "500m"}}
+    assert container_form(resources=resources)["resources"] == form
+
+
+def test_a_port_of_the_host_is_a_default_in_the_network_of_the_host_alone() -> None:
+    containers = [{"name": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+    assert pod_form({"containers": containers}) == {"containers": containers}
+    in_host = pod_form({"containers": containers, "hostNetwork": True})
+    assert in_host["containers"][0]["ports"] == [{"containerPort": 80}]
+
+
 def test_quantities_of_volumes() -> None:
     assert volume_form(emptyDir={"sizeLimit": "1024Mi"}) == {"name": "x", "emptyDir": {"sizeLimit": "1Gi"}}
     item = {"path": "a", "resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}

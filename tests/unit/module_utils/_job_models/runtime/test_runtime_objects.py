@@ -172,6 +172,10 @@ def test_extra_for_other_kinds_or_of_another_shape_changes_nothing(extra: Any) -
     assert objects(JobType.ONE_OFF, extra=extra) == objects(JobType.ONE_OFF)
 
 
+def test_an_empty_extra_makes_no_service() -> None:
+    assert len(objects(JobType.CONTINUOUS, extra={"Service": {}})) == 1
+
+
 def test_objects_share_nothing_with_each_other_and_with_the_job() -> None:
     job = core_job(
         KEY, JobType.CONTINUOUS, {"image": "x", "port": 80, "extra": {"Service": {"a": {"b": [1]}}}}
