@@ -481,7 +481,7 @@ def test_an_import_that_was_stopped_goes_on(cluster: MemoryCluster) -> None:
     assert call(cluster, stored_job_import.DEFINITION)["msg"] == "gone"
     assert call(cluster, stored_job_import.DEFINITION)["imported"] == ["shop/web"]
     assert not call(cluster, stored_job_import.DEFINITION)["changed"]
-    definition = read_snapshot(cluster).definitions.popitem()[1]  # type: ignore[attr-defined]
+    (definition,) = read_snapshot(cluster).definitions.values()
     assert len(definition.status.objects) == 2
 
 
@@ -550,6 +550,54 @@ def test_old_definitions_are_rewritten_only_if_that_is_asked_for(cluster: Memory
     assert found["spec"]["resources"] == {"memory": "256Mi"}
     assert found["spec"]["stranger"] == {"a": 1}
     assert not call(cluster, stored_job_import.DEFINITION, rewrite=True)["changed"]
+
+
+TOOLFORGE_CRD: Object = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "scheduledjobs.jobs-api.toolforge.org"},
+    "spec": {
+        "group": "jobs-api.toolforge.org",
+        "scope": "Namespaced",
+        "names": {"kind": "ScheduledJob", "plural": "scheduledjobs"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+
+
+def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> None:
+    cluster.seed(TOOLFORGE_CRD)
+    spec = {"cmd": "./nightly.sh", "image": "tools/python:3.13", "schedule": "36 6 * * *", "retry": 1}
+    for name, image in (("nightly", "tools/python:3.13"), ("corrupt", ["?"])):
+        cluster.create(
+            {
+                "apiVersion": "jobs-api.toolforge.org/v1",
+                "kind": "ScheduledJob",
+                "metadata": {"name": name, "namespace": "shop"},
+                "spec": {**spec, "image": image},
+            }
+        )
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert done["imported"] == ["shop/nightly"]
+    (line,) = done["unreadable"]
+    assert "corrupt" in line
+    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert (found["fields"]["schedule"], found["fields"]["retry"]) == ("36 6 * * *", 1)
+    assert not call(cluster, stored_job_import.DEFINITION)["changed"]
+    loaded = call(
+        cluster, namespace="shop", jobs=[{"name": "nightly", "type": "scheduled", **found["fields"]}]
+    )
+    assert loaded["lines"][0].startswith("shop/nightly: ")
+    assert cluster.get("batch/v1", "CronJob", "nightly", "shop")
 
 
 # Their documentation.
