@@ -231,7 +231,7 @@ def test_labels_of_a_job(api: LiveCluster, labels: Object) -> None:
 
 
 AMOUNTS = ["1024Mi", "1.5Gi", "0.5Gi", "1e3", "1E3", "12E", "1000000", "1000Ki", "0.1", "100u", "1.0001"]
-AMOUNTS += ["0", "2k", "1024", "1e0", "10e-1", ".5", "1.", "+1", "7Ei", "9E"]
+AMOUNTS += ["0", "2k", "1024", "1e0", "10e-1", ".5", "1.", "+1", "7Ei", "9E", "0Ki", "0.00001Ei", "5000P"]
 
 
 @pytest.mark.parametrize("amount", [*AMOUNTS, 1, 1.5])
