@@ -41,7 +41,6 @@ FIELDS_SPEC: ArgumentSpec = {
     "extra": {"type": "dict"},
 }
 """The fields of a job, as options."""
-_NESTED = ("mount", "health_check", "logs")
 PRESENT, ABSENT, RESTARTED, SUSPENDED = "present", "absent", "restarted", "suspended"
 
 
@@ -75,7 +74,7 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
     requests: list[RequestedJob] = []
     problems: list[str] = []
     for place, entry in enumerate(entries, start=1):
-        fields = {name: _without_none(name, value) for name, value in entry.items() if value is not None}
+        fields = {name: value for name, value in entry.items() if value is not None}
         name, type_ = fields.pop("name", ""), fields.pop("type", "")
         namespace = fields.pop("namespace", "") or params["namespace"] or ""
         found = job_problems(name, type_, fields) if is_present else _problems_of_name(name)
@@ -111,10 +110,3 @@ def _refuse_options(params: Mapping[str, Any]) -> None:
 
 def _problems_of_name(name: Any) -> list[str]:
     return [] if isinstance(name, str) and name else ["name is not set; set the name of the job"]
-
-
-def _without_none(name: str, value: Any) -> Any:
-    """A field without suboptions that the user did not set."""
-    if name not in _NESTED or not isinstance(value, Mapping):
-        return value
-    return {key: one for key, one in value.items() if one is not None}

@@ -586,11 +586,13 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
                 "spec": {**spec, "image": image},
             }
         )
+    create_runtime(cluster, job_of("nightly", JobType.SCHEDULED, namespace="cart"))
+    rehearsed = call(cluster, stored_job_import.DEFINITION, check=True)
     done = call(cluster, stored_job_import.DEFINITION)
-    assert done["imported"] == ["shop/nightly"]
+    assert done["imported"] == rehearsed["imported"] == ["cart/nightly", "shop/nightly"]
     (line,) = done["unreadable"]
     assert "corrupt" in line
-    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
     assert (found["fields"]["schedule"], found["fields"]["retry"]) == ("36 6 * * *", 1)
     assert not call(cluster, stored_job_import.DEFINITION)["changed"]
     loaded = call(
