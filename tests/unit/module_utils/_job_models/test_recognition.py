@@ -139,6 +139,20 @@ def test_two_containers_a_volume_and_an_affinity(names: tuple[str, str]) -> None
     recognized(deployment(*containers, volumes=[{"name": "tmp", "emptyDir": {}}], affinity=affinity))
 
 
+def test_fields_that_would_have_no_effect_are_not_set() -> None:
+    job = recognized(deployment(container(name="proxy"), container(name="job")))
+    assert job.given == {"replicas", "extra"}
+
+
+def test_a_limit_of_retries_per_index() -> None:
+    obj = rich_job("report")
+    obj["metadata"]["namespace"] = "shop"
+    for name in ("backoffLimit", "podFailurePolicy"):
+        obj["spec"].pop(name, None)
+    obj["spec"] |= {"backoffLimitPerIndex": 1, "completionMode": "Indexed", "completions": 3}
+    recognized(obj)
+
+
 @pytest.mark.parametrize(
     ("env", "expected"),
     [

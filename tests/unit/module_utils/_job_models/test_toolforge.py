@@ -106,6 +106,16 @@ def test_command_and_log_files(version: str, line: str, logs: Any) -> None:
     assert normal_form(rebuilt) == normal_form(obj)
 
 
+def test_a_label_says_that_redirections_come_first() -> None:
+    obj = cron_job("exec 1>>a;exec 2>>b;./run.sh 1>>own 2>>own", "1", **{"command-new-format": "yes"})
+    job = toolforge_job(obj)
+    assert job
+    assert (job.command, job.logs.stdout) == ("./run.sh 1>>own 2>>own", "a")
+    plain = toolforge_job(cron_job("./run.sh 1>>own", "1", **{"command-new-format": "yes"}))
+    assert plain
+    assert plain.command == "./run.sh 1>>own"
+
+
 def test_others_are_no_jobs_of_toolforge() -> None:
     obj = cron_job("a", "2")
     obj["metadata"]["labels"] = {"toolforge": "other"}
