@@ -43,6 +43,8 @@ ROLE: Object = {
     "metadata": {"name": "widgets"},
     "rules": [
         {"apiGroups": [GROUP], "resources": ["widgets"], "verbs": ["*"]},
+        # Other tests of this process may have installed their definition.
+        {"apiGroups": ["lifecycle.kyma-project.io"], "resources": ["errands"], "verbs": ["list"]},
         {
             "apiGroups": ["admissionregistration.k8s.io"],
             "resources": ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from .._cluster.cluster import Cluster, Resource, group_of, ref_of
+from .._cluster.cluster import Cluster, Ref, Resource, group_of, ref_of
 from .._cluster.kinds import defined_kinds
 from .._components.component_plan import ComponentPlan
 from .._components.desired_component import DesiredComponent
 from .._objects.access.rights import Right, right_for
 from .._objects.apply.apply_rights import apply_rights, delete_rights
-from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.prune.contained_objects import ContainedObjects
 from .._runs.lease.lease_rights import lease_rights
 from .._runs.records.definitions import RecordKinds
 from .._runs.records.record_rights import records_rights
@@ -22,20 +23,32 @@ from .denial import rights_to_deny
 from .module_plan import PlannedModule
 
 
-def module_rights(cluster: Cluster, planned: Iterable[PlannedModule], kinds: RecordKinds) -> set[Right]:
+def module_rights(
+    cluster: Cluster,
+    planned: Iterable[PlannedModule],
+    kinds: RecordKinds,
+    inventories: Collection[Inventory],
+) -> set[Right]:
     """What the run takes.
 
     Args:
-        cluster: whose discovery knows which kinds are namespaced.
+        cluster: whose discovery knows which kinds are namespaced. The namespaces of a module that the run
+            deletes are read from it.
         planned: the modules that it works on.
         kinds: of the records that it keeps.
+        inventories: of all owners. The run does not delete an object that another owner has too.
+
+    Raises:
+        ClusterError: the server does not answer.
     """
     found = records_rights(kinds) | lease_rights()
     for one in planned:
         if one.changes_objects and one.component and one.plan:
             found |= _applying(cluster, one.component, one.plan)
         if one.before is not None and one.decision.action in (DELETE, UNMANAGE):
-            found |= _giving_up(cluster, one.before, one.decision.action)
+            others = [other for other in inventories if (other.owner_kind, other.owner) != (MODULE, one.name)]
+            shared = {entry.ref for other in others for entry in other.entries}
+            found |= _giving_up(cluster, one.before, one.decision.action, shared)
         if one.configuration is not None:
             api_version, kind = one.configuration["apiVersion"], one.configuration["kind"]
             resource = cluster.resource(api_version, kind)
@@ -60,13 +73,16 @@ def _applying(cluster: Cluster, component: DesiredComponent, plan: ComponentPlan
     return found
 
 
-def _giving_up(cluster: Cluster, inventory: Inventory, action: str) -> set[Right]:
-    """What deleting a module takes, or taking us off its objects."""
+def _giving_up(cluster: Cluster, inventory: Inventory, action: str, shared: Collection[Ref]) -> set[Right]:
+    """What deleting a module takes (and seeing what its namespaces contain), or releasing its objects."""
     found: set[Right] = rights_to_deny()
+    contained = ContainedObjects(cluster)
     for entry in inventory.entries:
         resource = cluster.resource(entry.api_version, entry.ref.kind)
         if action == DELETE:
             found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
+            if entry.ref not in shared:
+                found |= contained.rights(entry)
         elif resource is not None:
             found |= {right_for(verb, resource, entry.ref.namespace) for verb in ("get", "patch")}
     return found

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 from .._carrier.task import Result, Task
 from .._cluster.cluster import GROUP
@@ -64,7 +65,7 @@ def manage_modules(task: Task, request: ModulesRequest, kinds: RecordKinds) -> R
     try:
         if task.check_mode:
             return work(task)
-        return run_with_own_lease(task, name, work, lambda: write_rights(runs[-1].rights()))
+        return run_with_own_lease(task, name, work, lambda: write_rights(runs[-1].rights))
     except MissingManifests as missing:
         links = list(missing.links)
         return {"failed": True, "changed": False, "missing_manifests": links, "msg": str(missing)}
@@ -89,9 +90,11 @@ class _ModuleRun:
         self._working: list[PlannedModule] = []
         self._outcomes: dict[str, ModuleOutcome] = {}
 
+    @cached_property
     def rights(self) -> set[Right]:
-        """What the run takes."""
-        return module_rights(self._task.cluster, self._working, self._kinds)
+        """What the run takes, once it is planned."""
+        inventories = [*self._observed.inventories.values(), *self._observed.others]
+        return module_rights(self._task.cluster, self._working, self._kinds, inventories)
 
     def work(self) -> Result:
         """Plan, and carry the plan out; the result of the task."""
@@ -105,7 +108,7 @@ class _ModuleRun:
         elif self._working:
             if held:
                 raise LifecycleError(held)
-            demand(self._task.cluster, self.rights(), "run")
+            demand(self._task.cluster, self.rights, "run")
             with Reminder(self._task.progress) as reminder:
                 run = self._work_on(reminder)
             warnings = run.end([one.outcome for one in self._outcomes.values()])

@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_mat
     ShippedModules,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import module_departure
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
     Denial,
@@ -321,6 +321,21 @@ def test_after_a_failure_at_any_write_the_next_run_deletes_it() -> None:
         assert modules_denied(someone.cluster) == frozenset(), number
         assert read_inventories(someone.cluster, owner_kind="module") == {}, number
         assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE) is None, number
+
+
+def test_nothing_is_deleted_if_the_right_to_list_resources_is_withdrawn_during_the_run() -> None:
+    someone = user()
+    someone.manage()
+    refusal = {"reason": "Forbidden", "message": "natss.example.com is forbidden"}
+    memory(someone).fail_when(
+        lambda request: (request.verb, request.ref.kind) == ("list", "Nats"),
+        api_error("list Nats", 403, refusal),
+    )
+    memory(someone).requests.clear()
+    refused = someone.manage(state="absent")
+    assert "natss.example.com is forbidden" in refused["msg"]
+    assert someone.record.status.state == "Error"
+    assert [one.ref for one in memory(someone).requests if one.verb == "delete"] == []
 
 
 def _again(someone: User, **params: Any) -> dict[str, Any]:
