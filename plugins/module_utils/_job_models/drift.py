@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._jobs.loose_json import mapping_of, mappings_in, text_of
@@ -24,7 +24,7 @@ _SCALERS = (*PLATFORM_MANAGERS, "keda-operator")
 _REPLICAS = ("spec", "replicas")
 _METADATA = ("labels", "annotations")
 
-Step = str | int | tuple[str, str]
+Step: TypeAlias = "str | int | tuple[str, str]"
 """Leads from a value to one in it: the name of a field, the index of an item, or ``("name", <its name>)``."""
 Path = tuple[Step, ...]
 

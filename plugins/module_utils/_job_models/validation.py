@@ -97,7 +97,7 @@ def _problems_of_type(type: JobType, given: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(check, Mapping) and check.get("path") and "port" not in given:
         yield "health_check.path is set without a port; set port, to which the request goes"
     if isinstance(extra, Mapping):
-        kinds = [kind for _, kind in KINDS_OF[type]]
+        kinds = [kind for _version, kind in KINDS_OF[type]]
         for kind in extra:
             if kind not in kinds:
                 yield _unknown(str(kind), "extra.", kinds, f"kind of a {type} job")

@@ -194,12 +194,12 @@ class JobChanger:
             except StaleView as error:
                 if error.refused and taken == str(error):
                     # It is there again, and still no object of the job.
-                    raise error.refused from error
+                    raise error.refused from None
                 if attempt == MOST_ATTEMPTS:
                     raise ClusterError(
                         f"job {change.key}: others have changed it {MOST_ATTEMPTS} times meanwhile: {error}."
                         " Find out who does, and run this again."
-                    ) from error
+                    ) from None
                 taken = str(error) if error.refused else ""
                 time.sleep(random.uniform(0, 0.02 * attempt))
                 change.view = view_of(self._fresh_snapshot(change.key), change.key)
@@ -219,7 +219,8 @@ class JobChanger:
         if definition is None:
             self._take(change, lambda view: next_step(view, goal) if view.definition is None else None)
             definition = change.view.definition
-        assert definition is not None
+        if definition is None:
+            raise AssertionError
         runtime = change.view.runtime.get(definition.type)
         if "restarted" in change.notes:
             return
@@ -254,10 +255,8 @@ class JobChanger:
         reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
         message = one_line(error)
         if self._on_failure is OnFailure.ROLLBACK:
-            base = change.base or change.view
             try:
-                while step := next_step_back(base, change.view):
-                    change.view = self._writer.write(change.view, step)
+                self._repeat(change, self._roll_back)
             except LifecycleError as failure:
                 return reason, f"{message}. The change could not be rolled back: {one_line(failure)}"
             change.is_changed = _fields_before(change.first) != _fields(change.view)
@@ -270,6 +269,11 @@ class JobChanger:
             except StaleView:
                 message += ". Its status could not be written, as others have changed the definition"
         return reason, f"{message}. The definition stays; run this again when the cause is gone."
+
+    def _roll_back(self, change: _Change) -> None:
+        base = change.base = change.base or change.view
+        while step := next_step_back(base, change.view):
+            change.view = self._writer.write(change.view, step)
 
     def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:
         return read_snapshot(self._cluster, (key.namespace,))
@@ -317,7 +321,8 @@ def _note(step: Step) -> str:
         return f"{ref_of(step.definition.obj)} deleted"
     if isinstance(step, DeleteRuntime):
         return f"{ref_of(step.live)} deleted"
-    assert isinstance(step, WriteRuntime)
+    if not isinstance(step, WriteRuntime):
+        raise AssertionError
     return f"{ref_of(step.meant)} {'updated' if step.live else 'created'}"
 
 

@@ -79,7 +79,7 @@ def _patch_of_items(old: Sequence[Any], new: Sequence[Any]) -> Object | None:
     if len(before) == 1 and not before.keys() & after.keys():
         # The first item under another name.
         [name], first = before, next(iter(after))
-        before, after = before, {name: after[first], **{one: after[one] for one in after if one != first}}
+        after = {name: after[first], **{one: after[one] for one in after if one != first}}
     if not before.keys() & after.keys():
         return None
     return _patch(before, after)

@@ -44,7 +44,7 @@ _MODELS: Mapping[int, type[StorageV1 | StorageV2 | StorageV3]] = {1: StorageV1, 
 CURRENT_VERSION = max(_MODELS)
 """The storage version that we write."""
 
-_TYPES = {kind: type_ for type_, (_, kind) in DEFINITION_KINDS.items()}
+_TYPES = {kind: type_ for type_, (_version, kind) in DEFINITION_KINDS.items()}
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 _KEPT_METADATA = ("labels", "annotations")
 

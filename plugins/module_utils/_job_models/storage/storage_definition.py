@@ -162,7 +162,7 @@ MANAGER_ROLE = _role(
     "kyma-lifecycle-job-store",
     [
         _rule(GROUP, _PLURALS, _WRITE),
-        _rule(GROUP, [f"{plural}/status" for plural, _ in _NAMES.values()], ["get", "update", "patch"]),
+        _rule(GROUP, [f"{plural}/status" for plural, _short in _NAMES.values()], ["get", "update", "patch"]),
         _rule("batch", ["jobs", "cronjobs"], _WRITE),
         _rule("apps", ["deployments"], _WRITE),
         _rule("", ["services"], _WRITE),

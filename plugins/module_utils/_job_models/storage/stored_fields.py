@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, field, fields
+from functools import partial
 from typing import Any, TypeVar
 
 from ..._cluster.cluster import Object
@@ -20,6 +21,7 @@ from ..._text import one_line
 Model = TypeVar("Model")
 
 _LONGEST_SHOWN = 100
+_optional_field = partial(field, default=None)
 
 
 class Unfit(ValueError):
@@ -127,7 +129,7 @@ def stored(name: str, shape: Shape) -> Any:
         name: of the field in the ``spec``.
         shape: of its value there.
     """
-    return field(default=None, metadata={"name": name, "shape": shape})
+    return _optional_field(metadata={"name": name, "shape": shape})
 
 
 def read_model(model: type[Model], spec: object) -> tuple[Model, list[str]]:
@@ -149,7 +151,7 @@ def read_model(model: type[Model], spec: object) -> tuple[Model, list[str]]:
 def without_known(model: type[Any], spec: Mapping[str, Any]) -> Object:
     """A ``spec`` without all that a storage model knows. Shares nothing with its argument."""
     left: Object = deep_copy(dict(spec))
-    for _, name, shape in _known(model):
+    for _attribute, name, shape in _known(model):
         value = left.pop(name, None)
         if isinstance(shape, Group) and (unknown := shape.unknown(value)):
             left[name] = unknown

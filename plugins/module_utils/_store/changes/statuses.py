@@ -51,7 +51,8 @@ def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT
         release: the number of the release of defaults by which they are built.
     """
     definition = view.definition
-    assert definition is not None
+    if definition is None:
+        raise AssertionError
     live, objects = view.live(definition.type), []
     for obj in meant:
         known = view.known(obj["kind"])

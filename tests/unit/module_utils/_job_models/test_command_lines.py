@@ -101,7 +101,7 @@ def test_any_line_can_be_read(line: str) -> None:
 )
 def test_a_shell_appends_all_output_to_the_files(command: str, tmp_path: Path) -> None:
     out, err = tmp_path / "the out", tmp_path / "it's $err"
-    for _ in range(2):
+    for _time in range(2):
         line = shell_line(command, LogFiles(str(out), str(err)))
         run = subprocess.run(["/bin/sh", "-c", "--", line], capture_output=True, check=True, timeout=10)
         assert (run.stdout, run.stderr) == (b"", b"")

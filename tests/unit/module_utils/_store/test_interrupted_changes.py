@@ -67,6 +67,11 @@ def changer(cluster: Cluster, **options: Any) -> JobChanger:
     return JobChanger(cluster, read_snapshot(cluster), timeout=1, **options)
 
 
+def hooked_changer(cluster: HookedCluster) -> JobChanger:
+    """A changer whose snapshot was read before the hooks begin."""
+    return JobChanger(cluster, read_snapshot(cluster._inner), timeout=1)
+
+
 def objects(cluster: Cluster) -> tuple[list[Object], list[Object]]:
     """The definitions and the runtime objects of the name."""
 
@@ -145,10 +150,9 @@ def test_a_change_that_is_killed_at_any_call_ends_the_same_when_it_is_run_again(
         return cluster
 
     whole = HookedCluster(started())
-    change(changer(whole))
-    expected, calls = end_state(whole), len(whole.calls)
-    writes = [call for call in whole.calls if call.writes]
-    assert writes or not jobs
+    change(hooked_changer(whole))
+    calls = len(whole.calls)
+    expected = end_state(whole)
     for last in range(1, calls + 1):
         cluster = started()
 
@@ -193,7 +197,7 @@ def test_a_killed_change_of_type_can_be_followed_by_another_one(type_: JobType) 
                 raise KilledError
 
         try:
-            changer(HookedCluster(cluster, after=kill)).present(job_of("web"))
+            hooked_changer(HookedCluster(cluster, after=kill)).present(job_of("web"))
         except KilledError:
             changer(cluster).present(wanted)
             definitions, runtime = objects(cluster)
@@ -218,7 +222,9 @@ def allow(cluster: MemoryCluster) -> None:
 
 
 @pytest.mark.parametrize("on_failure", OnFailure)
-@pytest.mark.parametrize(("type_", "kind"), [(ONE_OFF, "Job"), (CONTINUOUS, "Deployment"), (CONTINUOUS, "Service")])
+@pytest.mark.parametrize(
+    ("type_", "kind"), [(ONE_OFF, "Job"), (CONTINUOUS, "Deployment"), (CONTINUOUS, "Service")]
+)
 def test_a_refused_new_job_is_rolled_back_or_kept(
     cluster: MemoryCluster, on_failure: OnFailure, type_: JobType, kind: str
 ) -> None:
@@ -286,7 +292,12 @@ def test_a_deployment_that_was_deleted_to_be_replaced_is_restored(cluster: Memor
 def test_a_service_of_others_is_not_overwritten(cluster: MemoryCluster) -> None:
     spec = {"selector": {"app": "other"}, "ports": [{"port": 1}]}
     cluster.seed(
-        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": spec,
+        }
     )
     report = changer(cluster).present(job_of("web"))
     assert report.action is Action.REFUSED
@@ -309,10 +320,7 @@ def test_an_unknown_field_and_a_change_of_others_meanwhile_survive(cluster: Memo
 
 def test_two_writers_at_once_lose_no_field(cluster: MemoryCluster) -> None:
     changer(cluster).present(job_of("web"))
-    writers = [
-        Thread(target=lambda one=one: change(one))
-        for one, change in ((changer(cluster), lambda c: c.suspended(KEY)),)
-    ]
+    writers = [Thread(target=changer(cluster).suspended, args=(KEY,))]
     strangers = [
         Thread(
             target=cluster.patch,

@@ -268,7 +268,7 @@ def test_what_is_wrong_with_a_definition(obj: Any, problem: str) -> None:
 
 def test_what_is_nested_too_deeply_is_unreadable() -> None:
     deep: dict[str, Any] = {}
-    for _ in range(100_000):
+    for _depth in range(100_000):
         deep = {"a": deep}
     with pytest.raises(UnreadableDefinition, match="nested too deeply"):
         read_definition(stored({"extra": deep}))
