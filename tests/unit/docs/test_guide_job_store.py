@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The guide to the job store has all fields, states and roles, its examples are valid, and its stages are so."""
+"""The guide to the job store has all fields, states and roles. Its examples are valid, its stages tested."""
 
 from __future__ import annotations
 
@@ -311,3 +311,10 @@ def test_a_job_of_another_type_with_the_name_of_a_stored_one(cluster: MemoryClus
     assert "Its name is taken" in call(cluster, "stored_job_import")["unreadable"][0]
     differences = call(cluster, "job_store", source_of_truth="storage")["differences"]
     assert any("Its name is taken" in one for one in differences)
+
+
+def test_a_missing_job_is_built_from_its_definition_alone(cluster: MemoryCluster) -> None:
+    done = call(cluster, "stored_job", name="backup", namespace="shop", state="restarted")
+    assert done["jobs"][0]["action"] == "restarted"
+    assert cluster.get("batch/v1", "CronJob", "backup", "shop")
+    assert not listed(cluster)["backup"]["drift"]
