@@ -123,7 +123,7 @@ def call(cluster: MemoryCluster, task: str, /, *, check: bool = False, **options
 
 def test_the_types_are_those_of_the_definitions() -> None:
     names = {one["spec"]["names"]["kind"]: one["spec"]["names"]["shortNames"][0] for one in DEFINITIONS}
-    kinds = {str(type_): kind for type_, (_, kind) in DEFINITION_KINDS.items()}
+    kinds = {str(type_): kind for type_, (_version, kind) in DEFINITION_KINDS.items()}
     assert [row[:3] for row in rows("type")[:3]] == [
         [type_, kind, names[kind]] for type_, kind in kinds.items()
     ]
